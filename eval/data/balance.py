@@ -1,0 +1,80 @@
+"""A balanced slice of a benchmark that needs few memories."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from eval.instance import Instance
+
+# a history is worth this much more if the slice still lacks what it brings
+NEW_PREFERENCE = 1.3
+TOO_FEW_CONTESTED = 1.6
+
+Cell = tuple[str, str]
+
+
+def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[Instance]:
+    """A slice with the same number of each reasoning type and query type, over few histories.
+
+    A memory is built once a history and is what costs, so histories are taken whole, one after the other: each time
+    the one that fills most of the places left, where one that brings a preference not yet there, or contested
+    instances while these are too few, counts for more. Deterministic; the order is that of `instances`.
+
+    Args:
+        instances: all of them.
+        limit: how many to take; everything when there are not more.
+        seed: decides between equally good histories.
+    """
+    if limit >= len(instances):
+        return list(instances)
+    by_history: dict[str, list[int]] = {}
+    for k, instance in enumerate(instances):
+        by_history.setdefault(instance.history_id, []).append(k)
+    order = sorted(by_history)
+    random.Random(seed).shuffle(order)
+    contested_share = sum(i.contested for i in instances) / len(instances)
+    places = _places(instances, limit)
+    taken: list[int] = []
+    while places.total() > 0:
+        so_far = [instances[k] for k in taken]
+        offers = {name: _fitting(instances, by_history[name], places) for name in order}
+        best = max(order, key=lambda name: _worth([instances[k] for k in offers[name]], so_far, contested_share))
+        places.subtract(_cell(instances[k]) for k in offers[best])
+        taken += offers[best]
+        order.remove(best)
+    return [instances[k] for k in sorted(taken)]
+
+
+def _worth(offer: list[Instance], so_far: list[Instance], contested_share: float) -> float:
+    worth = float(len(offer))
+    known = {instance.preference for instance in so_far}
+    worth *= NEW_PREFERENCE ** len({instance.preference for instance in offer} - known)
+    lacking = sum(i.contested for i in so_far) < contested_share * (len(so_far) + len(offer))
+    return worth * TOO_FEW_CONTESTED if lacking and any(i.contested for i in offer) else worth
+
+
+def _cell(instance: Instance) -> Cell:
+    return instance.reasoning_type, instance.query_type
+
+
+def _places(instances: Sequence[Instance], limit: int) -> Counter[Cell]:
+    """How many to take of each cell: dealt out one by one, so that a small cell gives what it has."""
+    available = Counter(map(_cell, instances))
+    places: Counter[Cell] = Counter()
+    while places.total() < limit:
+        for cell in sorted(available):
+            if places.total() < limit and places[cell] < available[cell]:
+                places[cell] += 1
+    return places
+
+
+def _fitting(instances: Sequence[Instance], offered: list[int], places: Counter[Cell]) -> list[int]:
+    free = places.copy()
+    fitting = []
+    for k in offered:
+        if free[_cell(instances[k])] > 0:
+            free[_cell(instances[k])] -= 1
+            fitting.append(k)
+    return fitting
