@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from eval.instance import Instance
 
-# a history is worth this much more if the slice still lacks what it brings
+# a history is worth this much more for each preference it brings that the slice still lacks
 NEW_PREFERENCE = 1.3
-TOO_FEW_CONTESTED = 1.6
 
 Cell = tuple[str, str]
 
@@ -19,8 +18,8 @@ def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[I
     """A slice with the same number of each reasoning type and query type, over few histories.
 
     A memory is built once a history and is what costs, so histories are taken whole, one after the other: each time
-    the one that fills most of the places left, where one that brings a preference not yet there, or contested
-    instances while these are too few, counts for more. Deterministic; the order is that of `instances`.
+    the one that fills most of the places left, where a preference not yet there counts for more, and a contested one
+    as long as the slice has a smaller share of contested instances than the whole. Deterministic; the order is that of `instances`.
 
     Args:
         instances: all of them.
@@ -40,19 +39,18 @@ def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[I
     while places.total() > 0:
         so_far = [instances[k] for k in taken]
         offers = {name: _fitting(instances, by_history[name], places) for name in order}
-        best = max(order, key=lambda name: _worth([instances[k] for k in offers[name]], so_far, contested_share))
+        lacking = sum(i.contested for i in so_far) < contested_share * len(so_far)
+        wanted = [name for name in order if any(instances[k].contested for k in offers[name])] if lacking else []
+        best = max(wanted or order, key=lambda name: _worth([instances[k] for k in offers[name]], so_far))
         places.subtract(_cell(instances[k]) for k in offers[best])
         taken += offers[best]
         order.remove(best)
     return [instances[k] for k in sorted(taken)]
 
 
-def _worth(offer: list[Instance], so_far: list[Instance], contested_share: float) -> float:
-    worth = float(len(offer))
+def _worth(offer: list[Instance], so_far: list[Instance]) -> float:
     known = {instance.preference for instance in so_far}
-    worth *= NEW_PREFERENCE ** len({instance.preference for instance in offer} - known)
-    lacking = sum(i.contested for i in so_far) < contested_share * (len(so_far) + len(offer))
-    return worth * TOO_FEW_CONTESTED if lacking and any(i.contested for i in offer) else worth
+    return len(offer) * NEW_PREFERENCE ** len({instance.preference for instance in offer} - known)
 
 
 def _cell(instance: Instance) -> Cell:
