@@ -32,6 +32,7 @@ _ACTIONS = {"turn_on", "turn_off", "open", "close", "play", "pause", "stop", "pa
 
 _OPERATION = re.compile(r"(\w+)\.(\w+)\.(\w+)\(([^()]*)\)")
 _CLAUSE_END = re.compile(r",\s*(?:and\s+)?|\s+and\s+(?=[a-z])|;\s*|\.\s+")
+_STEPS = re.compile(r"\bby (?:\w+ )?(?:\d+|one|two) levels?\b", re.IGNORECASE)
 # How instructions inflect a value: "swing automatically", "move it upwards".
 _INFLECTED = {"auto": r"auto(?:matic(?:ally)?)?", "up": r"up(?:wards?)?", "down": r"down(?:wards?)?"}
 
@@ -91,7 +92,9 @@ def kept_calls(instruction: str, output: str) -> list[ToolCall]:
 def says(clause: str, value: str) -> bool:
     """Whether a clause names a value as the one wanted; "by 20 percent" names a change, not a value."""
     if re.fullmatch(r"\d+(\.\d+)?", value):
-        wanted = rf"(?<![\d.])(?<!\bby )(?<!\bby about ){re.escape(value)}(?!\d|\.\d)"
+        wanted = rf"(?<![\d.])(?<!\bby )(?<!creasing )(?<!creasing it ){re.escape(value)}(?!\d|\.\d)"
+    elif _STEPS.search(clause):
+        return False
     else:
         words = _INFLECTED.get(value) or r"[\s_-]".join(re.escape(word) for word in value.split("_"))
         wanted = rf"\b{words}\b"

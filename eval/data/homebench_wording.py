@@ -49,7 +49,7 @@ def exchange(call: ToolCall, key: str) -> list[Turn]:
         call: `area` and one more argument, as the HomeBench converter makes it.
         key: decides among the wordings; the same key always gives the same turns.
     """
-    thing, value = next((item for item in call.arguments.items() if item[0] != "area"))
+    thing, value = next(item for item in call.arguments.items() if item[0] != "area")
     place = f"the {_DEVICES[call.name]} in the {room_words(call.arguments['area'])}"
     choice = sha256(key.encode("utf-8")).digest()
     if thing == "action":
