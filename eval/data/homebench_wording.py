@@ -64,7 +64,9 @@ def exchange(call: ToolCall, key: str) -> list[Turn]:
     if choice[0] % 4 == 0:
         return _turns([f"I want another {name} for {place}.", f"Which {name} shall I set?", f"{wanted}."], report, call)
     if choice[0] % 4 == 1 and value.isdigit():
-        other = f"{int(value) + 1 + choice[1] % 3}{_UNITS.get(thing, '')}"
+        # the first try is downwards where it can be: 100 is the top of most scales
+        step = 1 + choice[1] % 3
+        other = f"{int(value) - step if int(value) > step else int(value) + step}{_UNITS.get(thing, '')}"
         opening = f"Bring the {name} of {place} to {other}."
         return _turns([opening, f"{other}, is that right?", f"No, rather {wanted}."], report, call)
     return _turns([f"Bring the {name} of {place} to {wanted}."], report, call)
