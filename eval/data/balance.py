@@ -19,7 +19,8 @@ def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[I
 
     A memory is built once a history and is what costs, so histories are taken whole, one after the other: each time
     the one that fills most of the places left, where a preference not yet there counts for more, and a contested one
-    as long as the slice has a smaller share of contested instances than the whole. Deterministic; the order is that of `instances`.
+    as long as the slice has a smaller share of contested instances than the whole. Deterministic; the order is that
+    of `instances`.
 
     Args:
         instances: all of them.

@@ -81,6 +81,10 @@ class Shape(NamedTuple):
     merge_all: bool = False
 
 
+# the share of users of a preference who may meet their opposite; keeps uncontested histories of a rare side
+OPEN_TO_CONTEST = 0.75
+
+
 class _Candidate:
     def __init__(self, user: User, mapping: Mapping) -> None:
         self.user = user
@@ -135,16 +139,21 @@ class _Composer:
         per_history = 2.0 if self.shape.merge_all or self.sources > 1 else 1.0
         share = self.shape.contested
         wanted = round(share * len(self.holders) / (per_history + share * (2 - per_history)))
-        for first in list(self.holders):
+        held = Counter(stance for c in self.holders for stance in c.established)
+        willing = [c for c in self.holders if self.rng.random() < OPEN_TO_CONTEST]
+        for first in list(willing):
             if len(self.records) >= wanted:
                 return
-            if first not in self.holders:
+            if first not in willing:
                 continue
-            second = next((c for c in self.holders if self._sides(first, c)), None)
-            if second:
-                major, minor = self._sides(first, second)  # type: ignore[misc]
-                self.holders.remove(first)
-                self.holders.remove(second)
+            pairs = [(second, sides) for second in willing if (sides := self._sides(first, second))]
+            if pairs:
+                # the common side would nearly always win: every other time the rare one does, if it can
+                rare_wins = len(self.records) % 2 == 1
+                second, (major, minor) = max(pairs, key=lambda pair: (held[pair[1][0]] < held[pair[1][1]]) == rare_wins)
+                for member in (first, second):
+                    willing.remove(member)
+                    self.holders.remove(member)
                 self._contest(first, second, major, minor)
 
     def _sides(self, a: _Candidate, b: _Candidate) -> tuple[Stance, Stance] | None:

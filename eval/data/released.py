@@ -1,17 +1,170 @@
-"""Histories and instances from files in MPT's own format."""
+"""Histories and instances from files in MPT's own format (`MPT_v2_0725.json`: a JSON list, or one object a line).
+
+The released file holds histories only; its instances follow from it by the rules of the released code.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, Literal
 
+from eval.data.call_text import parse_call
+from eval.data.files import json_lines, parse_json, read_text
+from eval.data.preferences import PREFERENCES, Mapping, Stance
+from eval.data.released_rules import Entry, Example, released_instances
 from eval.instance import Instance
 from prefine_dspy.errors import InputError
-from prefine_dspy.types import History
+from prefine_dspy.types import History, Session, ToolCall, Turn
+
+HUB_NAME = "HYU-NLP/MPT"
+
+_ROLES: dict[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}
+
+Loaded = tuple[dict[str, History], list[Instance]]
 
 
-def load_released(path: Path) -> tuple[dict[str, History], list[Instance]]:
-    raise InputError(f"cannot read {path} yet: use mini or a folder made by eval.data.build")
+def load_released(path: Path) -> Loaded:
+    """Histories by `example_id`, and the instances over them.
+
+    Raises:
+        InputError: not JSON (names file and line), or a key is missing or odd (names the record and the key).
+    """
+    return build(_objects(path))
 
 
-def load_hub() -> tuple[dict[str, History], list[Instance]]:
-    raise InputError("cannot read mpt yet: use mini or a folder made by eval.data.build")
+def load_hub() -> Loaded:
+    """The same from the Hugging Face hub.
+
+    Raises:
+        InputError: the hub cannot be reached or the data set is not there.
+    """
+    import datasets
+
+    try:
+        splits = datasets.load_dataset(HUB_NAME)
+    except Exception as error:  # the client raises a dozen kinds for one reason
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"cannot load {HUB_NAME} from the Hugging Face hub ({why}): use mini, or give MPT's file as a path"
+        ) from None
+    return build((f"{HUB_NAME} {name}:{k}", row) for name, rows in splits.items() for k, row in enumerate(rows))
+
+
+def build(objects: Iterable[tuple[str, Any]]) -> Loaded:
+    """Histories and instances from ("where it stands", record) pairs."""
+    mapping = Mapping()
+    examples = [_example(where, value) for where, value in objects]
+    twice = [name for name, n in Counter(example.history.id for example in examples).items() if n > 1]
+    if twice:
+        raise InputError(f"record {twice[0]}: example_id is there more than once")
+    if not examples:
+        raise InputError("no record in the file: MPT's format is a JSON list of examples, or one a line")
+    return {e.history.id: e.history for e in examples}, released_instances(examples, mapping)
+
+
+def _objects(path: Path) -> Iterator[tuple[str, Any]]:
+    text = read_text(path)
+    if text.lstrip()[:1] != "[":
+        try:
+            whole = json.loads(text)
+        except (ValueError, RecursionError):
+            yield from json_lines(path)
+            return
+        yield f"{path}:1", whole
+        return
+    for k, value in enumerate(parse_json(text, str(path))):
+        yield f"{path}[{k}]", value
+
+
+def _example(where: str, value: Any) -> Example:
+    record = _Reader(where, value)
+    name = record.text("example_id")
+    record = _Reader(f"record {name}", value)
+    history = History(id=name, sessions=tuple(_session(name, k, one) for k, one in enumerate(record.list("sessions"))))
+    meta = _Reader(f"record {name}, meta", record.get("meta"))
+    subset = str(meta.get("subset", ""))
+    contested = subset.startswith("conflict_")
+    return Example(
+        history=history,
+        recurring=tuple(_call(record.where, "api_calls", text) for text in record.list("api_calls")),
+        entries=tuple(_entry(name, k, entry) for k, entry in enumerate(record.list("api_calls_pref"))),
+        contested=contested,
+        majority=str(meta.get("majority", "") or ""),
+    )
+
+
+def _session(example: str, k: int, value: Any) -> Session:
+    record = _Reader(f"record {example}, sessions[{k}]", value)
+    turns = []
+    for n, one in enumerate(record.list("dialogue")):
+        turn = _Reader(f"{record.where}, dialogue[{n}]", one)
+        role = _ROLES.get(turn.text("role").lower())
+        if role is None:
+            raise InputError(f"{turn.where}: key 'role' must be User or Assistant")
+        calls = tuple(_call(turn.where, "service", text) for text in turn.get("service", None) or [])
+        turns.append(Turn(role=role, text=turn.text("message"), calls=calls))
+    return Session(
+        id=record.text("dialogue_id"),
+        turns=tuple(turns),
+        calls=tuple(_call(record.where, "api_call", text) for text in record.list("api_call")),
+    )
+
+
+def _entry(example: str, k: int, value: Any) -> Entry:
+    record = _Reader(f"record {example}, api_calls_pref[{k}]", value)
+    group = record.text("value_group")
+    if group not in PREFERENCES:
+        raise InputError(f"{record.where}: key 'value_group' is {group!r}, not one of {', '.join(PREFERENCES)}")
+    functions: dict[str, None] = {}
+    stars: Counter[str] = Counter()
+    for n, one in enumerate(record.list("evidence")):
+        piece = _Reader(f"{record.where}, evidence[{n}]", one)
+        functions[piece.text("domain")] = None
+        for seen in piece.list("values"):
+            found = _Reader(f"{piece.where}, values", seen)
+            count = (found.get("meta", None) or {}).get("count") or 1
+            stars[found.text("value")] += int(count)
+    star = stars.most_common(1)[0][0] if group == "prefers_star" and stars else ""
+    return Entry(Stance(group, star), tuple(functions))
+
+
+def _call(where: str, key: str, text: Any) -> ToolCall:
+    try:
+        return parse_call(text)
+    except InputError as error:
+        raise InputError(f"{where}: key {key!r}: {error}") from None
+
+
+_REQUIRED: Any = object()
+
+
+class _Reader:
+    """One object of the file; whatever is missing or odd is reported with the place it belongs to."""
+
+    def __init__(self, where: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: expected an object, found {type(value).__name__}")
+        self.where = where
+        self.value = value
+
+    def get(self, key: str, default: Any = _REQUIRED) -> Any:
+        if key not in self.value:
+            if default is _REQUIRED:
+                raise InputError(f"{self.where}: key {key!r} is missing")
+            return default
+        return self.value[key]
+
+    def text(self, key: str) -> str:
+        found = self.get(key)
+        if not isinstance(found, str):
+            raise InputError(f"{self.where}: key {key!r} must be text, found {type(found).__name__}")
+        return found
+
+    def list(self, key: str) -> list[Any]:
+        found = self.get(key)
+        if not isinstance(found, list):
+            raise InputError(f"{self.where}: key {key!r} must be a list, found {type(found).__name__}")
+        return found

@@ -17,6 +17,10 @@ from prefine_dspy.types import Session
 
 USER_SESSIONS = (5, 10)
 SUPPORTING_SESSIONS = (2, 5)
+# a side that the corpus shows seldom is spread thin: each group of it can be the minority of a contested history
+SCARCE_SUPPORT = (2, 4)
+# the share of users who hold a second preference, on another axis (the paper: 36 % of histories hold two or more)
+SECOND_PREFERENCE = 0.4
 
 
 class User(BaseModel):
@@ -52,7 +56,12 @@ def synthetic_users(
     # the scarcest side first: what it needs must not have been used to fill up others
     for stance in sorted(shelf.supply, key=lambda s: len(shelf.supply[s])):
         while supporting := shelf.take_supporting(stance):
-            groups.append(shelf.fill_up(supporting, stance))
+            held = [stance]
+            if rng.random() < SECOND_PREFERENCE:
+                second, more = shelf.take_second(stance, supporting)
+                supporting += more
+                held += second
+            groups.append(shelf.fill_up(supporting, held))
     groups += shelf.rest()
     rng.shuffle(groups)
     return [User(id=f"{source}-{n:04d}", source=source, sessions=tuple(group)) for n, group in enumerate(groups)]
@@ -93,10 +102,17 @@ class _Shelf:
         else:
             self.supply[self.rng.choice(stances)].append(session)
 
-    def take_supporting(self, stance: Stance) -> list[Session]:
-        """Sessions that express the stance in two functions or more; [] when the shelf has too few left."""
+    def take_supporting(self, stance: Stance, beside: Sequence[Session] = ()) -> list[Session]:
+        """Sessions that express the stance in two functions or more; [] when the shelf has too few left.
+
+        Args:
+            stance: what they express; they express nothing that opposes it.
+            beside: sessions the same user already has, which they must agree with.
+        """
         pile = self.supply[stance]
-        wanted = self.rng.randint(*SUPPORTING_SESSIONS)
+        rivals = [len(self.supply[other]) for other in self.supply if other.opposes(stance)]
+        scarce = beside or max(rivals, default=0) > 3 * len(pile)
+        wanted = self.rng.randint(*(SCARCE_SUPPORT if scarce else SUPPORTING_SESSIONS))
         taken: list[Session] = []
         for session in pile:
             functions = self._functions(taken, stance)
@@ -105,12 +121,22 @@ class _Shelf:
             # never fill the last place with the same function again
             if len(functions) == 1 and len(taken) == wanted - 1 and self._functions([session], stance) <= functions:
                 continue
-            if self._agrees(taken + [session]):
+            if self._agrees([*beside, *taken, session]):
                 taken.append(session)
         if len(self._functions(taken, stance)) < 2:
             return []
-        self.supply[stance] = [session for session in pile if session not in taken]
+        used = {session.id for session in taken}
+        self.supply[stance] = [session for session in pile if session.id not in used]
         return taken
+
+    def take_second(self, first: Stance, beside: Sequence[Session]) -> tuple[list[Stance], list[Session]]:
+        """A second preference on another axis with the sessions that show it, as long as there are some."""
+        others = [stance for stance in self.supply if stance.axis != first.axis and len(self.supply[stance]) > 50]
+        if not others:
+            return [], []
+        stance = self.rng.choice(sorted(others))
+        more = self.take_supporting(stance, beside)
+        return ([stance], more) if more else ([], [])
 
     def _functions(self, sessions: Sequence[Session], stance: Stance) -> set[str]:
         return {call.name for call in executed_calls(sessions) if stance in self.mapping.labels(call)}
@@ -119,15 +145,16 @@ class _Shelf:
         stances = list(stance_counts(executed_calls(sessions), self.mapping))
         return not any(a.opposes(b) for a in stances for b in stances)
 
-    def fill_up(self, supporting: list[Session], stance: Stance) -> list[Session]:
-        """Adds sessions of no preference, shuffled in, as long as what supports the stance outnumbers the rest."""
+    def fill_up(self, supporting: list[Session], held: Sequence[Stance]) -> list[Session]:
+        """Adds sessions of no preference, shuffled in, as long as what supports the held ones outnumbers the rest."""
         group = list(supporting)
         size = max(self.rng.randint(*USER_SESSIONS), len(group) + 1)
         kept: list[Session] = []
         while self.neutral and len(group) < size and len(kept) < 50:
             session = self.neutral.pop()
-            counts = evidence(executed_calls([*group, session]), stance, self.mapping)
-            (group if counts.supporting > counts.competing else kept).append(session)
+            calls = executed_calls([*group, session])
+            counts = [evidence(calls, stance, self.mapping) for stance in held]
+            (group if all(n.supporting > n.competing for n in counts) else kept).append(session)
         self.neutral = kept + self.neutral
         self.rng.shuffle(group)
         return group
