@@ -19,7 +19,7 @@ from eval.data import durecdial, homebench, sgd
 from eval.data.catalogue import SCHEMA_VERSION
 from eval.data.compose import Record, Shape, compose
 from eval.data.files import write_benchmark
-from eval.data.instances import Facts, build_instances
+from eval.data.instances import Facts, build_instances, unseen_instances
 from eval.data.preferences import Mapping, Rules
 from eval.data.released_rules import example_of, released_instances
 from eval.data.users import User, chunked_users, synthetic_users
@@ -73,6 +73,9 @@ def build(
         raise InputError("no corpus to build from: give --sgd, --homebench or --durecdial")
     records = compose(users, mapping, rng, Shape())
     instances = _instances(records, mapping, rules, rng)
+    # a history that nothing recurs in and that establishes no preference is not asked anything
+    asked = {instance.history_id for instance in instances}
+    records = [record for record in records if record.history.id in asked]
     verify_build(records, instances, mapping, rules)
     inputs = {
         name: _sha256(path)
@@ -84,13 +87,11 @@ def build(
 
 
 def _instances(records: Sequence[Record], mapping: Mapping, rules: Rules, rng: random.Random) -> list[Instance]:
-    if rules == "released":
-        return released_instances([example_of(r.history, mapping, r.meta.majority) for r in records], mapping)
-    return [
-        instance
-        for record in records
-        for instance in build_instances(Facts(record.history, mapping, record.meta.contested), rng)
-    ]
+    facts = [Facts(record.history, mapping, record.meta.contested) for record in records]
+    if rules == "paper":
+        return [instance for one in facts for instance in build_instances(one, rng)]
+    examples = [example_of(record.history, mapping, record.meta.majority) for record in records]
+    return released_instances(examples, mapping) + [i for one in facts for i in unseen_instances(one)]
 
 
 def _seekers(folder: Path) -> list[User]:

@@ -90,7 +90,12 @@ def build_instances(facts: Facts, rng: random.Random) -> list[Instance]:
         if query_type == "cg":
             of_type += _abstention(facts, rng)
         found += _numbered(of_type)
-    return found + _numbered(_unseen(facts), kind="unseen")
+    return found + unseen_instances(facts)
+
+
+def unseen_instances(facts: Facts) -> list[Instance]:
+    """Transfer to the seven functions that no history calls (appendix D.6), for every preference it establishes."""
+    return _numbered(_unseen(facts), kind="unseen")
 
 
 def determined_slots(facts: Facts, function: str) -> list[Slot]:
@@ -210,7 +215,6 @@ def _only_here(facts: Facts, tied: list[Stance], function: str, argument: str) -
 
 
 def _unseen(facts: Facts) -> Iterator[Instance]:
-    """Transfer to the seven functions that no history calls (appendix D.6)."""
     filled: dict[str, list[tuple[Stance, str, tuple[str, ...]]]] = {}
     for stance in facts.established:
         for function, argument, values in facts.mapping.unseen_realisations(stance):

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from eval.data.call_text import parse_call
 from eval.data.files import json_lines, parse_json, read_text
+from eval.data.instances import Facts, unseen_instances
 from eval.data.preferences import PREFERENCES, Mapping, Stance
 from eval.data.released_rules import Entry, Example, released_instances
 from eval.instance import Instance
@@ -36,14 +37,18 @@ def load_released(path: Path) -> Loaded:
 
 
 def load_hub() -> Loaded:
-    """The same from the Hugging Face hub.
+    """The same from the Hugging Face hub, or from its local cache.
 
     Raises:
-        InputError: the hub cannot be reached or the data set is not there.
+        InputError: the hub cannot be reached and nothing is cached, or the data set is not there.
     """
     import datasets
+    import huggingface_hub
 
     try:
+        # load_dataset would try for half a minute before it gives up
+        if not _cached(Path(datasets.config.HF_DATASETS_CACHE)):
+            huggingface_hub.HfApi().dataset_info(HUB_NAME, timeout=20)
         splits = datasets.load_dataset(HUB_NAME)
     except Exception as error:  # the client raises a dozen kinds for one reason
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -51,6 +56,11 @@ def load_hub() -> Loaded:
             f"cannot load {HUB_NAME} from the Hugging Face hub ({why}): use mini, or give MPT's file as a path"
         ) from None
     return build((f"{HUB_NAME} {name}:{k}", row) for name, rows in splits.items() for k, row in enumerate(rows))
+
+
+def _cached(cache: Path) -> bool:
+    wanted = HUB_NAME.replace("/", "___").lower()
+    return cache.is_dir() and any(folder.name.lower() == wanted for folder in cache.iterdir())
 
 
 def build(objects: Iterable[tuple[str, Any]]) -> Loaded:
@@ -62,7 +72,10 @@ def build(objects: Iterable[tuple[str, Any]]) -> Loaded:
         raise InputError(f"record {twice[0]}: example_id is there more than once")
     if not examples:
         raise InputError("no record in the file: MPT's format is a JSON list of examples, or one a line")
-    return {e.history.id: e.history for e in examples}, released_instances(examples, mapping)
+    instances = released_instances(examples, mapping)
+    for example in examples:
+        instances += unseen_instances(Facts(example.history, mapping, example.contested))
+    return {e.history.id: e.history for e in examples}, instances
 
 
 def _objects(path: Path) -> Iterator[tuple[str, Any]]:
