@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import diskcache
 import dspy
 from dspy.clients.cache import Cache
-from dspy.clients.disk_serialization import DeserializationError
+from dspy.clients.disk_serialization import DeserializationError, restricted_disk
 from dspy.utils import exceptions as lm_errors
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 
@@ -58,7 +59,7 @@ class CallCache(Cache, BaseCallback):
     """Answers of finished LM calls under a folder.
 
     Args:
-        folder: where the answers are kept (SQLite files).
+        folder: where the answers are kept (an SQLite database, and a file for each large answer).
         max_calls: no more than this many calls are started, over all processes that ever used the folder; None for
             no limit. A call that DSPy retries after a transport error counts once, `n` answers count as `n`.
 
@@ -68,14 +69,13 @@ class CallCache(Cache, BaseCallback):
     """
 
     def __init__(self, folder: Path, max_calls: int | None = None) -> None:
-        super().__init__(
-            enable_disk_cache=True,
-            enable_memory_cache=False,
-            disk_cache_dir=str(folder),
-            disk_size_limit_bytes=2**50,
-            restrict_pickle=True,
+        super().__init__(enable_disk_cache=False, enable_memory_cache=False, disk_cache_dir=str(folder))
+        # One database where DSPy would open sixteen, and a journal forgets nothing. Answers are unpickled by DSPy's
+        # restricted reader: a run folder may come from somebody else.
+        self.disk_cache = diskcache.Cache(
+            str(folder), timeout=60, cull_limit=0, size_limit=2**50, disk=restricted_disk(frozenset())
         )
-        self.disk_cache.reset("cull_limit", 0)  # a journal forgets nothing
+        self.enable_disk_cache = True
         self.max_calls = max_calls
         self.stop: PrefineError | None = None
         self._started_before = self.started_calls

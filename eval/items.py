@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import dspy
 
 from eval.call_cache import CallCache
+from eval.data.load import catalogue_of
 from eval.failures import ErrorStreak, Failure, classify
 from eval.grading import grade
 from eval.instance import Benchmark, Instance
@@ -84,7 +85,7 @@ class ItemRunner:
 
     def _item(self, task: ItemTask, instance: Instance) -> None:
         memory = self.memories.get((task.label, task.history.id), Memory())
-        tools = self.benchmark.catalogues[instance.schema_name]
+        tools = catalogue_of(self.benchmark, instance)
         failure: Failure | None = None
         prediction: Any = None
         started = time.perf_counter()
@@ -115,6 +116,7 @@ class ItemRunner:
             "status": graded.status,
             "calls": [call.model_dump(mode="json") for call in calls],
             "raw": raw,
+            "problems": _problems(prediction),
             "gold": [call.model_dump(mode="json") for call in instance.gold],
             "scores": graded.scores,
             "memory": memory.text,
@@ -138,3 +140,9 @@ def _parts(prediction: Any) -> tuple[list[ToolCall], str, bool]:
     calls = [call for call in (getattr(prediction, "calls", None) or []) if isinstance(call, ToolCall)]
     raw = getattr(prediction, "raw", "")
     return calls, raw if isinstance(raw, str) else str(raw), bool(getattr(prediction, "parse_failed", False))
+
+
+def _problems(prediction: Any) -> list[Any]:
+    """Why a program dropped parts of its answer, if it says so."""
+    found = getattr(prediction, "problems", None) or []
+    return [one._asdict() if hasattr(one, "_asdict") else str(one) for one in found]

@@ -11,6 +11,8 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal
@@ -18,13 +20,16 @@ from typing import Annotated, Any, Literal
 import dspy
 import typer
 
+from eval.data.load import balanced, load_benchmark
 from eval.failures import LMErrorsInARowError
 from eval.instance import Benchmark, Instance
 from eval.markdown import print_summary
 from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint, identity_of
 from eval.run_folder import RunFolder
 from eval.runner import Work, run
+from prefine_dspy import lm as lms
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
+from programs import load_system
 
 FAILED, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 1, 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -55,13 +60,13 @@ def main(
     ] = 0.2,
 ) -> None:
     """Score programs on a benchmark: memories first, then queries."""
-    _stop_on_signals()
     try:
-        work, config = prepare(program, lm, memory_lm, data, query, schema, limit, seed, option or [])
-        with RunFolder(out, config, resume=resume) as folder:
-            for warning in folder.warnings:
-                _say(f"note: {warning}")
-            summary = run(folder, work, num_threads=num_threads, max_calls=max_calls)
+        with _stopping_on_signals():
+            work, config = prepare(program, lm, memory_lm, data, query, schema, limit, seed, option or [])
+            with RunFolder(out, config, resume=resume) as folder:
+                for warning in folder.warnings:
+                    _say(f"note: {warning}")
+                summary = run(folder, work, num_threads=num_threads, max_calls=max_calls)
     except BudgetExhausted as stop:
         _say(f"stopped: {stop}; continue with a larger limit: {_continue_command(without='--max-calls')} --max-calls N")
         raise typer.Exit(OUT_OF_BUDGET) from None
@@ -100,9 +105,6 @@ def prepare(
     Raises:
         InputError: an unknown name, a file that cannot be used, two LMs that the cache cannot tell apart.
     """
-    from eval.data.load import load_benchmark
-    from programs import load_system
-
     shared = parse_options(options)
     systems: dict[str, Any] = {}
     described = []
@@ -138,8 +140,6 @@ def choose(benchmark: Benchmark, query: str, limit: int | None, seed: int) -> li
     Raises:
         InputError: there are none.
     """
-    from eval.data.load import balanced
-
     chosen = [one for one in benchmark.instances if query in ("both", one.query_type)]
     if not chosen:
         raise InputError(f"{benchmark.name} has no {query} queries: try --query both")
@@ -152,12 +152,10 @@ def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:
     Raises:
         InputError: unknown names, or two LMs at different addresses under one model string: they would share answers.
     """
-    from prefine_dspy.lm import resolve
-
-    lm = _cached(resolve(name))
+    lm = _cached(lms.resolve(name))
     if memory_name is None or memory_name == name:
         return lm, lm
-    memory_lm = _cached(resolve(memory_name))
+    memory_lm = _cached(lms.resolve(memory_name))
     addresses = [one.kwargs.get("api_base") or one.kwargs.get("base_url") for one in (lm, memory_lm)]
     if lm.model == memory_lm.model and addresses[0] != addresses[1]:
         raise InputError(
@@ -211,7 +209,8 @@ def _say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _stop_on_signals() -> None:
+@contextmanager
+def _stopping_on_signals() -> Iterator[None]:
     """Ctrl-C and SIGTERM let calls in flight finish, so that their answers are not lost; a second one does not wait."""
     asked = False
 
@@ -223,8 +222,12 @@ def _stop_on_signals() -> None:
         _say("stopping after the LM calls in flight (once more: stop at once)")
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

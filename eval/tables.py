@@ -158,16 +158,20 @@ def _imp_f1(items: Sequence[Record], scorer: str) -> Cell:
 
 def deltas(grouped: dict[str, list[Record]], statistic: str) -> dict[str, dict[str, dict[str, Cell]]]:
     """O-F1 of each program minus that of `full_history` on the instances both answered: program, scorer, query."""
-    baseline = next((label for label in grouped if label.partition(":")[0] == BASELINE), None)
-    if baseline is None:
-        return {}
     found: dict[str, dict[str, dict[str, Cell]]] = {}
     for label in grouped:
-        if label != baseline:
+        baseline = _run_of(label, BASELINE)
+        if baseline in grouped and baseline != label:
             found[label] = {
                 scorer: _deltas_of(grouped[label], grouped[baseline], scorer, statistic) for scorer in SCORERS
             }
     return found
+
+
+def _run_of(label: str, program: str) -> str:
+    """Another program's name in the run that a label is of: reports of several runs call them `label (run)`."""
+    _, bracket, run = label.partition(" (")
+    return program + bracket + run
 
 
 def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str, statistic: str) -> dict[str, Cell]:

@@ -142,7 +142,8 @@ def tiny_benchmark(histories: int = 4, sessions: int = 3, queries: int = 3) -> B
         for h in range(histories)
         for q in range(queries)
     ]
-    return Benchmark("tiny", people, instances, {"base": Catalogue([tool])}, {"GetFlights": ("flight_class",)}, "tiny1")
+    catalogues = {"base": Catalogue([tool]), "base_cf": Catalogue([tool])}
+    return Benchmark("tiny", people, instances, catalogues, {"GetFlights": ("flight_class",)}, "tiny1")
 
 
 def config_of(systems: dict[str, Any], benchmark: Benchmark, lm: dspy.LM, **changes: Any) -> RunConfig:

@@ -1,0 +1,148 @@
+"""`python -m eval.report DIR...`: the paper's tables and plots of one or more runs, as Markdown, CSV and PNG."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+
+from eval.journal import read_lines, write_json, write_whole
+from eval.markdown import report_text
+from eval.plots import draw
+from eval.run_folder import read_config
+from eval.tables import SCORERS, by_program, summarise
+from prefine_dspy.errors import InputError, PrefineError
+
+Record = dict[str, Any]
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Joined(NamedTuple):
+    """The lines of several runs, programs named apart.
+
+    Args:
+        items, memories: all lines.
+        sources: one line of text a run: what it was.
+        warnings: why the runs may not be comparable.
+    """
+
+    items: list[Record]
+    memories: list[Record]
+    sources: list[str]
+    warnings: list[str]
+
+
+@app.command()
+def main(
+    runs: Annotated[list[Path], typer.Argument(help="folders of eval.run")],
+    out: Annotated[Path | None, typer.Option(help="where to write [default: <first run>/report]")] = None,
+    scorer: Annotated[Literal["strict", "reference", "both"], typer.Option(help="whose scores to print")] = "both",
+) -> None:
+    """Print and write Table 3, the cost table and the plots."""
+    try:
+        joined = join(runs)
+        summary = summarise(joined.items, joined.memories)
+        target = out or runs[0] / "report"
+        target.mkdir(parents=True, exist_ok=True)
+        text = "\n\n".join(
+            [
+                "\n".join(f"- {source}" for source in joined.sources),
+                *(f"> warning: {warning}" for warning in joined.warnings),
+                report_text(summary, SCORERS if scorer == "both" else (scorer,)),
+            ]
+        )
+        write_whole(target / "report.md", text + "\n")
+        write_whole(target / "scores.csv", scores_csv(summary))
+        write_whole(target / "costs.csv", costs_csv(summary))
+        write_json(target / "summary.json", summary)
+        plots = draw(summary, by_program(joined.memories), target, SCORERS[0] if scorer == "both" else scorer)
+    except PrefineError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from None
+    typer.echo(text)
+    names = ", ".join(["report.md", "scores.csv", "costs.csv", "summary.json", *(plot.name for plot in plots)])
+    typer.echo(f"\nwritten to {target}: {names}")
+
+
+def join(folders: list[Path]) -> Joined:
+    """Read runs and put them side by side. When two runs have a program in common, all are named with their folder.
+
+    Raises:
+        InputError: a folder holds no run, or a run without a finished item.
+    """
+    joined = Joined([], [], [], [])
+    identities: dict[str, Any] = {}
+    documents = [_config(folder) for folder in folders]
+    labels = [program["label"] for document in documents for program in document["config"]["programs"]]
+    twice = len(set(labels)) < len(labels)
+    for folder, document in zip(folders, documents, strict=True):
+        items, memories = read_lines(folder / "items.jsonl"), read_lines(folder / "memories.jsonl")
+        if not items:
+            raise InputError(f"{folder} has no finished item yet: continue it with python -m eval.run ... --resume")
+        config = document["config"]
+        joined.sources.append(_source(folder, document, items))
+        expected = config["instances"] * len(config["programs"])
+        if len(items) < expected:
+            joined.warnings.append(f"{folder} is not finished: {len(items)} of {expected} items")
+        for key in ("data_identity", "data_schema", "instances_identity", "lm", "memory_lm"):
+            if identities.setdefault(key, config[key]) != config[key]:
+                joined.warnings.append(f"{folder} and {folders[0]} differ in {key}: compare their numbers with care")
+        for label in by_program(items):
+            name = f"{label} ({folder.name or folder.resolve().name})" if twice else label
+            joined.items.extend({**one, "program": name} for one in items if one["program"] == label)
+            joined.memories.extend({**one, "program": name} for one in memories if one["program"] == label)
+    return joined
+
+
+def _config(folder: Path) -> Record:
+    document = read_config(folder) if folder.is_dir() else None
+    if document is None:
+        raise InputError(f"{folder} holds no run: give a folder that `python -m eval.run --out` wrote")
+    return document
+
+
+def _source(folder: Path, document: Record, items: list[Record]) -> str:
+    config, origin = document["config"], document.get("provenance", {})
+    memory_lm = "" if config["memory_lm"] == config["lm"] else f", memories by {config['memory_lm']['model']}"
+    return (
+        f"`{folder}`: {config['data']} ({config['instances']} instances, {len(items)} items), LM "
+        f"{config['lm']['model']}{memory_lm}, commit {origin.get('commit')}, `{origin.get('command')}`"
+    )
+
+
+def scores_csv(summary: Record) -> str:
+    """One line for each program, schema, scorer, query type, metric and column."""
+    rows = []
+    for label, program in summary["programs"].items():
+        for schema, part in (("base", "scores"), ("extended", "extended")):
+            for scorer, queries in program[part].items():
+                for query, metrics in queries.items():
+                    for metric, columns in metrics.items():
+                        for column, cell in columns.items():
+                            if isinstance(cell, dict) and cell["value"] is not None:
+                                figures = [cell[key] for key in ("value", "low", "high", "n")]
+                                rows.append([label, schema, scorer, query, metric, column, *figures])
+    header = ["program", "schema", "scorer", "query", "metric", "column", "value", "low", "high", "n"]
+    return _csv(header, rows)
+
+
+def costs_csv(summary: Record) -> str:
+    """One line for each program."""
+    names = list(dict.fromkeys(name for program in summary["programs"].values() for name in program["cost"]))
+    rows = [[label, *(program["cost"].get(name) for name in names)] for label, program in summary["programs"].items()]
+    return _csv(["program", *names], rows)
+
+
+def _csv(header: list[str], rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return text.getvalue()
+
+
+if __name__ == "__main__":
+    app()
