@@ -53,6 +53,7 @@ class _Call:
     key: str | None = None
     asked: bool = False
     started: float = 0.0
+    answers: int = 1
 
 
 class CallCache(Cache, BaseCallback):
@@ -104,8 +105,8 @@ class CallCache(Cache, BaseCallback):
         key = self.cache_key(request, ignored_args_for_cache_key)
         stored = self._wait_or_claim(key)
         if stored is None:
-            call.key = key
-            self._spend(request)
+            call.key, call.answers = key, request.get("n") or 1
+            self._spend(call.answers)
             call.started = time.perf_counter()
             return None
         if usage := current_usage():
@@ -151,6 +152,9 @@ class CallCache(Cache, BaseCallback):
             return
         if usage := current_usage():
             usage.add_failure()
+        if isinstance(exception, _DEAD) and call.started:
+            with self._guard:
+                self.disk_cache.incr(_COUNTER, -call.answers, retry=True)  # nobody was there to be paid
         if isinstance(exception, _DEAD) and not self._answered and self.stop is None:
             self.stop = InputError(_dead_line(call.model, exception))
 
@@ -181,8 +185,7 @@ class CallCache(Cache, BaseCallback):
             if flight is not None:
                 flight.set()
 
-    def _spend(self, request: dict[str, Any]) -> None:
-        wanted = request.get("n") or 1
+    def _spend(self, wanted: int) -> None:
         with self._guard:
             if self.stop is not None:
                 raise self.stop
@@ -193,7 +196,8 @@ class CallCache(Cache, BaseCallback):
 
 
 def _dead_line(model: str, exception: BaseException) -> str:
-    reason = " ".join(str(exception).split())[:300] or type(exception).__name__
+    text = getattr(exception, "message", "") or str(exception) or type(exception).__name__
+    reason = " ".join(text.split()).partition(" To fix:")[0][:300]
     hint = "set its key and endpoint, or try --lm local"
     if isinstance(exception, lm_errors.LMTransportError):
         hint = "start the server or correct its address, or try --lm local"

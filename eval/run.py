@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 
 import dspy
 import typer
+from dspy.utils.exceptions import DSPyError
 
 from eval.data.load import balanced, load_benchmark
 from eval.failures import LMErrorsInARowError
@@ -152,10 +153,10 @@ def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:
     Raises:
         InputError: unknown names, or two LMs at different addresses under one model string: they would share answers.
     """
-    lm = _cached(lms.resolve(name))
+    lm = _resolved(name)
     if memory_name is None or memory_name == name:
         return lm, lm
-    memory_lm = _cached(lms.resolve(memory_name))
+    memory_lm = _resolved(memory_name)
     addresses = [one.kwargs.get("api_base") or one.kwargs.get("base_url") for one in (lm, memory_lm)]
     if lm.model == memory_lm.model and addresses[0] != addresses[1]:
         raise InputError(
@@ -165,7 +166,12 @@ def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:
     return lm, memory_lm
 
 
-def _cached(lm: dspy.LM) -> dspy.LM:
+def _resolved(name: str) -> dspy.LM:
+    try:
+        lm = lms.resolve(name)
+    except (DSPyError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"the LM {name} cannot be used: {reason} (see python -m prefine_dspy.lm list)") from None
     return lm if lm.cache else lm.copy(cache=True)
 
 

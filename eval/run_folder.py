@@ -71,6 +71,11 @@ class RunFolder:
                 raise InputError(f"{self.path} is not empty and holds no run ({others[0]}): give another --out")
             write_json(self.path / "config.json", {"config": now, "provenance": provenance()})
             return
+        if not (self.resume or self.memories.read() or self.items.read()):
+            # the first try found no LM or had no budget: what it left is no reason to ask for --resume
+            self._repair()
+            write_json(self.path / "config.json", {"config": now, "provenance": provenance()})
+            return
         if not self.resume:
             raise InputError(f"{self.path} holds a run already: add --resume to continue it, or give another --out")
         check_same(self.path, document["config"], now)
@@ -78,6 +83,9 @@ class RunFolder:
         if was != is_now:
             self.warnings.append(f"the run was started at commit {was}, this is {is_now}")
         (self.path / "summary.json").unlink(missing_ok=True)
+        self._repair()
+
+    def _repair(self) -> None:
         for journal in (self.memories, self.items):
             if journal.repair():
                 self.warnings.append(f"cut off a torn last line of {journal.path.name} (the process was killed)")

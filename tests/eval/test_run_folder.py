@@ -19,12 +19,22 @@ def config(**changes: object) -> RunConfig:
 
 
 def test_an_existing_run_needs_resume(tmp_path: Path) -> None:
-    with RunFolder(tmp_path / "run", config(), resume=False):
-        pass
+    with RunFolder(tmp_path / "run", config(), resume=False) as folder:
+        folder.items.append({"id": "1"})
     with pytest.raises(InputError, match="holds a run already: add --resume"):
         RunFolder(tmp_path / "run", config(), resume=False).__enter__()
     with RunFolder(tmp_path / "run", config(), resume=True):
         pass
+
+
+def test_a_run_that_did_nothing_is_begun_again(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run", config(seed=1), resume=False):
+        pass
+    (tmp_path / "run/items.jsonl").write_text('{"id": "torn', encoding="utf-8")
+    with RunFolder(tmp_path / "run", config(seed=2), resume=False) as folder:
+        folder.items.append({"id": "1"})
+        assert folder.items.read() == [{"id": "1"}]
+    assert json.loads((tmp_path / "run/config.json").read_text(encoding="utf-8"))["config"]["seed"] == 2
 
 
 def test_another_configuration_is_refused_key_by_key(tmp_path: Path) -> None:
