@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -83,6 +84,7 @@ class Shape(NamedTuple):
 
 # the share of users of a preference who may meet their opposite; keeps uncontested histories of a rare side
 OPEN_TO_CONTEST = 0.75
+MATCHES_TRIED = 25
 
 
 class _Candidate:
@@ -146,7 +148,8 @@ class _Composer:
                 return
             if first not in willing:
                 continue
-            pairs = [(second, sides) for second in willing if (sides := self._sides(first, second))]
+            matches = ((second, sides) for second in willing if (sides := self._sides(first, second)))
+            pairs = list(itertools.islice(matches, MATCHES_TRIED))
             if pairs:
                 # the common side would nearly always win: every other time the rare one does, if it can
                 rare_wins = len(self.records) % 2 == 1

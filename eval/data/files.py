@@ -72,7 +72,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, Any]]:
     """("file:line", value) of every line that is not empty."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            yield f"{path}:{number}", parse_json(line, f"{path}:{number}")
+            yield f"{path}:{number}", parse_json(line, path, number)
 
 
 def read_text(path: Path) -> str:
@@ -85,14 +85,15 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start})") from None
 
 
-def parse_json(text: str, where: str) -> Any:
-    """A JSON value, or an InputError that says where it breaks."""
+def parse_json(text: str, path: Path, first_line: int = 1) -> Any:
+    """The JSON value that begins in a line of a file, or an InputError that says where it breaks."""
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{where}: not JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        where = f"{path}:{first_line + error.lineno - 1}"
+        raise InputError(f"{where}: not JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
+        raise InputError(f"{path}:{first_line}: JSON nested too deeply") from None
 
 
 def identity(parts: Iterable[BaseModel]) -> str:

@@ -79,17 +79,23 @@ def build(objects: Iterable[tuple[str, Any]]) -> Loaded:
 
 
 def _objects(path: Path) -> Iterator[tuple[str, Any]]:
+    """The records of a JSON list, of a single object, or one a line."""
     text = read_text(path)
-    if text.lstrip()[:1] != "[":
-        try:
-            whole = json.loads(text)
-        except (ValueError, RecursionError):
-            yield from json_lines(path)
-            return
-        yield f"{path}:1", whole
+    first = text.strip().partition("\n")[0]
+    if _is_json(first) and not first.startswith("[") and first != text.strip():
+        yield from json_lines(path)
         return
-    for k, value in enumerate(parse_json(text, str(path))):
+    whole = parse_json(text, path)
+    for k, value in enumerate(whole if isinstance(whole, list) else [whole]):
         yield f"{path}[{k}]", value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _example(where: str, value: Any) -> Example:
