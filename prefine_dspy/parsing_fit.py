@@ -26,7 +26,9 @@ _PLACEHOLDERS = {
     *("user specified", "user preference", "user's preference", "string", "value", "empty", "missing"),
 }
 _BRACKETED = re.compile(r"<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]|\(?\s*unspecified\s*\)?")
-_OWNER = re.compile(r"(?:your|the user'?s?|user'?s?|my|the|enter|insert|some)(?: (?:your|the|desired|preferred|a))* (.+)")
+_OWNER = re.compile(
+    r"(?:your|the user'?s?|user'?s?|my|the|enter|insert|some)(?: (?:your|the|desired|preferred|a))* (.+)"
+)
 _GENERIC = frozenset(
     "city location destination origin date time place address area value preference choice number option "
     "departure return pickup dropoff current home preferred desired".split()

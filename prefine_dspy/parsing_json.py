@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import json_repair
@@ -33,6 +34,7 @@ _NO_CALL |= {"no tool call", "n/a", "nothing", "unspecified"}
 _THINKING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCED = re.compile(r"```[ \t]*+\w*+[ \t]*+\r?\n?((?:(?!```).)*+)(?:```|\Z)", re.DOTALL)
 _DEEPEST = 12
+_MOST_FENCES = 20
 _LONGEST_REPAIR = 4_000
 """Characters handed to json_repair, which takes seconds on longer noise; calls are a few hundred characters."""
 
@@ -93,7 +95,7 @@ def _readings(text: str, known: frozenset[str] | None) -> Iterator[list[RawCall]
     if known is not None and plain_name(text) in known and len(text) < 200:
         yield [RawCall(text.strip("\"'`*_. \n"), {})]
     yield reader.read_text_as_json(text)
-    pieces = [match[1].strip() for match in _FENCED.finditer(text) if match[1].strip()]
+    pieces = [match[1].strip() for match in islice(_FENCED.finditer(text), _MOST_FENCES) if match[1].strip()]
     for piece in pieces:
         yield reader.read_text_as_json(piece)
     written = list(calls_in_text(text, known))
@@ -102,7 +104,7 @@ def _readings(text: str, known: frozenset[str] | None) -> Iterator[list[RawCall]
     yield _merged(reader.read(value) for value in _json_values(text))
     yield _raw(written)
     for piece in [*pieces, text]:
-        yield reader.read(_repaired(piece))
+        yield reader.read(_repaired(piece)) or None  # what is left of broken JSON may be a call, never a refusal
 
 
 def _raw(calls: Iterable[SyntaxCall]) -> list[RawCall] | None:
@@ -213,12 +215,13 @@ class _Reader:
     def _read_object(self, value: dict[str, Any], depth: int) -> list[RawCall] | None:
         if not value:
             return []
-        keys = {key.casefold(): key for key in value}
-        name_key = next((keys[key] for key in _NAME_KEYS if isinstance(value.get(keys.get(key, "")), str)), None)
-        argument_key = next((keys[key] for key in _ARGUMENT_KEYS if key in keys), None)
-        if name_key is not None and not self._is_argument_of_wrapper(value, keys):
-            return self._read_named(value, name_key, argument_key)
-        wrapped = [value[keys[key]] for key in (*_WRAPPERS, *_NAME_KEYS) if key in keys]
+        fields = {key.casefold(): one for key, one in value.items()}
+        # a name beside a list of calls is the speaker's, as in a chat message
+        is_message = any(isinstance(fields.get(key), list) for key in ("tool_calls", "calls"))
+        name_key = next((key for key in _NAME_KEYS if isinstance(fields.get(key), str)), None)
+        if name_key is not None and not is_message:
+            return self._read_named(value, fields, name_key)
+        wrapped = [fields[key] for key in (*_WRAPPERS, *_NAME_KEYS) if key in fields]
         inner = _merged([] if one is None else self.read(one, depth + 1) for one in wrapped)
         if inner or (keyed := self._read_keyed(value)):
             return inner or keyed
@@ -226,18 +229,16 @@ class _Reader:
         below = _merged(self.read(one, depth + 1) for one in value.values() if isinstance(one, dict | list))
         return below or inner
 
-    def _is_argument_of_wrapper(self, value: dict[str, Any], keys: dict[str, str]) -> bool:
-        """A name beside `tool_calls` is the speaker's, as in a chat message, not a function's."""
-        return any(isinstance(value.get(keys.get(key, "")), list) for key in ("tool_calls", "calls"))
-
-    def _read_named(self, value: dict[str, Any], name_key: str, argument_key: str | None) -> list[RawCall]:
-        name = value[name_key].strip()
+    def _read_named(self, value: dict[str, Any], fields: dict[str, Any], name_key: str) -> list[RawCall]:
+        """A name with its arguments beside it, under their own key or loose."""
+        name = fields[name_key].strip().removesuffix("()")
         if name.casefold() in _NO_CALL:
             return []
-        if argument_key is None:
-            keep = {key: one for key, one in value.items() if key != name_key and key.casefold() not in _NOT_ARGUMENTS}
-            return [RawCall(name, keep)]
-        return [RawCall(name.removesuffix("()"), self._arguments(value[argument_key]))]
+        argument_key = next((key for key in _ARGUMENT_KEYS if key in fields), None)
+        if argument_key is not None:
+            return [RawCall(name, self._arguments(fields[argument_key]))]
+        skipped = {name_key, *_NOT_ARGUMENTS}
+        return [RawCall(name, {key: one for key, one in value.items() if key.casefold() not in skipped})]
 
     def _arguments(self, value: object) -> dict[str, Any]:
         """Arguments as an object, as encoded text, or as a list of name/value pairs or of objects."""

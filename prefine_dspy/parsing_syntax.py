@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-_HEAD = re.compile(r"(?<![\w.])((?:\w++\.)*+\w++)(\s*+)\(")
+# the name may be decorated: **GetHotels**(, {GetHotels}(, "GetHotels"(; some LMs write GetHotels{...}
+_HEAD = re.compile(r"(?<![\w.])((?:\w++\.)*+\w++)([\s\"'`*}]*+)([({])")
+_NAME_IN_BRACES = re.compile(r"""\{\s*+["']([^\W\d]\w*+)["']\s*+,""")
 _NAME = re.compile(r"[^\W\d]\w*")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = "\"'`"
@@ -48,32 +50,40 @@ def calls_in_text(text: str, known: frozenset[str] | None) -> Iterator[SyntaxCal
         known: plain names of functions (`plain_name`). If given, other names before a parenthesis are prose
             ("a hotel (one star)") unless they are written as a call, without a blank and with `name=value` inside.
     """
+    text = _NAME_IN_BRACES.sub(r"\1{", text)  # {"GetHotels", location="Paris"}
     position, scanned = 0, 0
     while scanned < _LONGEST_SCAN and (head := _HEAD.search(text, position)):
-        end, inside = _inside(text, head.end())
+        end, inside = _inside(text, head.end(), _BRACKETS[head[3]])
         scanned += end - head.start()
-        name = head[1].rpartition(".")[2]
-        if _NAME.fullmatch(name) and _is_call(name, head[2], inside, known):
+        name = head[1].rpartition(".")[2].strip("_")
+        if _NAME.fullmatch(name) and _is_call(name, head[2], head[3], inside, known):
             yield SyntaxCall(head.start(), name, _arguments(inside))
             position = end
         else:
             position = head.end()
 
 
-def _is_call(name: str, blank: str, inside: str, known: frozenset[str] | None) -> bool:
+def _is_call(name: str, between: str, bracket: str, inside: str, known: frozenset[str] | None) -> bool:
     """Whether `name(inside)` is meant as a call: the more prose-like it looks, the more it must show."""
-    if known is not None:
-        if plain_name(name) in known:
-            return True
-        return not blank and bool(_KEYWORD.search(inside))
-    if not inside.strip() or (pair := _KEYWORD.search(inside)) is None:
-        return not blank and not inside.strip()
-    return not blank or pair[1] == "="
+    keyword = _KEYWORD.search(inside)
+    named = keyword is not None and (keyword[1] == "=" or bracket == "(")
+    if known is not None and plain_name(name) in known:
+        return named or bracket == "("
+    blank = between.isspace()
+    if bracket == "{" or (known is not None and not named):
+        return not blank and named and keyword is not None and keyword[1] == "="
+    if blank:  # `rate limit (retry=3)` is prose, `GetHotels (average_star=3)` is not
+        return named and _looks_like_identifier(name)
+    return named or not inside.strip() or inside.lstrip()[0] in "\"'[{"
 
 
-def _inside(text: str, start: int) -> tuple[int, str]:
-    """End of the call and the text between its parentheses; a call that is cut off ends with the text."""
-    closers = [")"]
+def _looks_like_identifier(name: str) -> bool:
+    return "_" in name or not name[1:].islower()
+
+
+def _inside(text: str, start: int, closer: str) -> tuple[int, str]:
+    """End of the call and the text between its brackets; a call that is cut off ends with the text."""
+    closers = [closer]
     quote = ""
     limit = min(len(text), start + _LONGEST_CALL)
     position = start
@@ -87,13 +97,14 @@ def _inside(text: str, start: int) -> tuple[int, str]:
             quote = character
         elif character in _BRACKETS:
             closers.append(_BRACKETS[character])
-        elif character == closers[-1]:
+        elif character == closers[-1] or (character in ")]}" and len(closers) == 1):
+            # the call itself may be closed by a wrong bracket: {GetHotels(average_star=3}
             closers.pop()
             if not closers:
                 return position + 1, text[start:position]
         position += 1
-    # unbalanced quotes or brackets: the first closing parenthesis is the best guess
-    close = text.find(")", start, limit)
+    # unbalanced quotes or brackets: the first closing bracket is the best guess
+    close = text.find(closer, start, limit)
     return (close + 1, text[start:close]) if close >= 0 else (limit, text[start:limit])
 
 

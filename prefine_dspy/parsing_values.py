@@ -9,7 +9,7 @@ _DEEPEST = 8
 """Arguments nest a few levels at most; anything deeper is noise that would break JSON encoders later."""
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The value cannot be represented; used inside parsing only."""
 
 
@@ -22,21 +22,21 @@ def clean_value(value: Any, depth: int = 0) -> Any:
     """The value as plain JSON types.
 
     Raises:
-        Unreadable: too deep, or a number that has no JSON form.
+        UnreadableError: too deep, or a number that has no JSON form.
     """
     if depth > _DEEPEST:
-        raise Unreadable
+        raise UnreadableError
     if isinstance(value, str):
         return clean_text(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
         if value.bit_length() > 64:  # past this Python refuses to print long numbers, and no argument means one
-            raise Unreadable
+            raise UnreadableError
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise Unreadable
+            raise UnreadableError
         return float(value)
     if isinstance(value, dict):
         return {clean_text(str(key)): clean_value(one, depth + 1) for key, one in value.items()}
@@ -45,7 +45,7 @@ def clean_value(value: Any, depth: int = 0) -> Any:
     try:
         return clean_text(str(value))
     except Exception as error:
-        raise Unreadable from error
+        raise UnreadableError from error
 
 
 def clean_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -56,6 +56,6 @@ def clean_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str
         name = clean_text(str(name)).strip()
         try:
             kept[name] = clean_value(value)
-        except Unreadable:
+        except UnreadableError:
             unreadable.append(name)
     return kept, unreadable

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ _NEVER_ARGUMENTS = {*_NAME_KEYS, "reasoning", "raw_content", "model_name", "eval
 
 
 def call_strings(field: object) -> list[str]:
-    """The calls of a gold or prediction field, as text. A list is read entry by entry; what is not text gives nothing."""
+    """The calls of a gold or prediction field, as text. A list is read entry by entry; only text gives calls."""
     if isinstance(field, list | tuple):
         return [call for entry in field if isinstance(entry, str) for call in call_strings(entry)]
     if not isinstance(field, str):
@@ -237,19 +237,21 @@ def normal_value(argument: str, value: str, today: datetime = DEFAULT_TODAY) -> 
             return value
         return _dateparsed(value, "%H:%M", today)
     if "date" in name or "day" in name:
-        iso = _ISO_DATE.fullmatch(value)  # what nearly all gold holds, read as dateparser reads it, a hundred times faster
+        iso = _ISO_DATE.fullmatch(
+            value
+        )  # what nearly all gold holds, read as dateparser reads it, a hundred times faster
         return f"{iso[2]}-{iso[3]}" if iso else _dateparsed(value, "%m-%d", today)
     return value
 
 
 @lru_cache(maxsize=100_000)
 def _dateparsed(value: str, form: str, today: datetime) -> str:
-    """The value as dateparser understands it, or unchanged. Future dates are preferred, missing parts come from today."""
+    """The value as dateparser understands it, or unchanged. Missing parts come from today, the future is preferred."""
     if len(value) > _LONGEST_DATE:
         return value
     parser = _dateparser()
     if stamp := _TIMESTAMP.fullmatch(value):  # dateparser would read it in the machine's time zone
-        return datetime.fromtimestamp(int(stamp[1]), tz=timezone.utc).strftime(form)
+        return datetime.fromtimestamp(int(stamp[1]), tz=UTC).strftime(form)
     settings = {"PREFER_DATES_FROM": "future", "STRICT_PARSING": False, "RELATIVE_BASE": today}
     try:
         found = parser.parse(value, settings=settings)

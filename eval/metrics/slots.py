@@ -43,9 +43,7 @@ class Comparison(NamedTuple):
         )
 
 
-def compare(
-    gold: Sequence[ToolCall], predicted: Sequence[ToolCall], catalogue: Catalogue | None = None
-) -> Comparison:
+def compare(gold: Sequence[ToolCall], predicted: Sequence[ToolCall], catalogue: Catalogue | None = None) -> Comparison:
     """Compare with the gold alternative that fits best (highest F1, then fewest errors, then the earliest)."""
     given = slots_of(predicted)
     options = [_compare_with(slots_of([call]), given, catalogue) for call in gold] or [

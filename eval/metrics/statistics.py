@@ -92,7 +92,8 @@ def bootstrap(
     """
     sums = _cluster_sums(counts, statistic, types, clusters)
     value = figure(counts, statistic, types)
-    drawn = _figure(_weights(len(sums), resamples, seed), sums, statistic)
+    kinds, weights = _resampled(sums, resamples, seed)
+    drawn = _figure(weights, kinds, statistic)
     low, high = _percentiles(drawn, level)
     return Interval(value, low, high, len(counts), len(sums))
 
@@ -112,8 +113,8 @@ def paired_difference(
     if len(a) != len(b):
         raise ValueError(f"a paired difference needs the same items on both sides: {len(a)} and {len(b)}")
     sums_a, sums_b = (_cluster_sums(counts, statistic, types, clusters) for counts in (a, b))
-    weights = _weights(len(sums_a), resamples, seed)
-    drawn = _figure(weights, sums_a, statistic) - _figure(weights, sums_b, statistic)
+    pairs, weights = _resampled(np.stack([sums_a, sums_b], axis=1), resamples, seed)
+    drawn = _figure(weights, pairs[:, 0], statistic) - _figure(weights, pairs[:, 1], statistic)
     value = figure(a, statistic, types) - figure(b, statistic, types)
     low, high = _percentiles(drawn, level)
     p = 1.0
@@ -122,12 +123,18 @@ def paired_difference(
     return Difference(value, low, high, p, len(a), len(sums_a))
 
 
-def _weights(clusters: int, resamples: int, seed: int) -> Array:
-    """How often each cluster is drawn, per resample."""
-    if not clusters:
-        return np.zeros((0, 0))
-    generator = np.random.default_rng(seed)
-    return generator.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(float)
+def _resampled(clusters: Array, resamples: int, seed: int) -> tuple[Array, Array]:
+    """Resamples of clusters: the distinct kinds of cluster, and how often each kind is drawn in each resample.
+
+    Clusters with the same sums are interchangeable, so kinds are drawn with their frequencies as probabilities: the
+    same distribution as drawing single clusters, with a few hundred numbers a resample instead of thousands.
+    """
+    n = len(clusters)
+    if not n:
+        return clusters, np.zeros((0, 0))
+    kinds, frequency = np.unique(clusters.reshape(n, -1), axis=0, return_counts=True)
+    weights = np.random.default_rng(seed).multinomial(n, frequency / n, size=resamples).astype(float)
+    return kinds.reshape(-1, *clusters.shape[1:]), weights
 
 
 def _percentiles(drawn: Array, level: float) -> tuple[float, float]:
