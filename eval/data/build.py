@@ -87,7 +87,7 @@ def build(
 
 
 def _instances(records: Sequence[Record], mapping: Mapping, rules: Rules, rng: random.Random) -> list[Instance]:
-    facts = [Facts(record.history, mapping, record.meta.contested) for record in records]
+    facts = [Facts(record.history, mapping) for record in records]
     if rules == "paper":
         return [instance for one in facts for instance in build_instances(one, rng)]
     examples = [example_of(record.history, mapping, record.meta.majority) for record in records]

@@ -52,13 +52,11 @@ class Facts:
     Args:
         history: its sessions' records are the evidence.
         mapping: which arguments express which preference.
-        contested: composed with sessions of an opposing side; such histories are not asked for Recall.
     """
 
-    def __init__(self, history: History, mapping: Mapping, contested: bool) -> None:
+    def __init__(self, history: History, mapping: Mapping) -> None:
         self.history = history
         self.mapping = mapping
-        self.contested = contested
         self.calls = executed_calls(history.sessions)
         self.counts = value_counts(self.calls)
         self.stances = stance_counts(self.calls, mapping)
@@ -107,7 +105,7 @@ def determined_slots(facts: Facts, function: str) -> list[Slot]:
                 slots[slot.argument] = slot
     for argument in preference_slots()[function]:
         value = facts.recurring.get((function, argument))
-        if value is not None and argument not in slots and not facts.contested:
+        if value is not None and argument not in slots:
             slots[argument] = Slot(argument, (value,), "recall", facts.mapping.label((function, argument, value)))
     return [slots[name] for name in preference_slots()[function] if name in slots]
 
@@ -128,7 +126,7 @@ def _established_slot(
         return Slot(argument, values, "induction", stance)
     value = facts.recurring.get((function, argument))
     if value in values and not rivals:
-        return None if facts.contested else Slot(argument, (value,), "recall", stance)
+        return Slot(argument, (value,), "recall", stance)
     # 4 and 5 stars once each, or a value that recurs beside the preference's: no single right answer
     return Slot(argument, values, "unclear", stance)
 

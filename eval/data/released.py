@@ -74,7 +74,7 @@ def build(objects: Iterable[tuple[str, Any]]) -> Loaded:
         raise InputError("no record in the file: MPT's format is a JSON list of examples, or one a line")
     instances = released_instances(examples, mapping)
     for example in examples:
-        instances += unseen_instances(Facts(example.history, mapping, example.contested))
+        instances += unseen_instances(Facts(example.history, mapping))
     return {e.history.id: e.history for e in examples}, instances
 
 

@@ -1,8 +1,9 @@
 """Instances by the rules of the released code, where they differ from the paper's text.
 
-They are: Induction whatever the count; a gold with all values of the preference's mapping, so any celebrity for an
-uncontested prefers_star; Recall for every recurring argument; the first template of a function whatever it targets;
-the same query with different golds for one history. These rules give the paper's 4,695 instances.
+They are: Induction whatever the count; no Recall over contested histories; a gold with all values of the preference's
+mapping, so any celebrity for an uncontested prefers_star; Recall for every recurring argument; the first template of a
+function whatever it targets; the same query with different golds for one history. These rules give the paper's 4,695
+instances.
 """
 
 from __future__ import annotations

@@ -26,11 +26,7 @@ def generate(out: Path, seed: int) -> dict[str, Any]:
     mapping = Mapping(STARS)
     users = [user(number, person, rng) for number, person in enumerate(people(rng))]
     records = compose(users, mapping, rng, SHAPE)
-    instances = [
-        instance
-        for record in records
-        for instance in build_instances(Facts(record.history, mapping, record.meta.contested), rng)
-    ]
+    instances = [instance for record in records for instance in build_instances(Facts(record.history, mapping), rng)]
     verify_build(records, instances, mapping, "paper")
     manifest = {"name": "mini", "schema": SCHEMA_VERSION, "seed": seed, "rules": "paper", "stars": list(STARS)}
     return write_benchmark(out, records, instances, manifest)

@@ -26,8 +26,8 @@ def history(*calls: ToolCall) -> History:
     return History(id="h", sessions=tuple(session(call) for call in calls))
 
 
-def facts(*calls: ToolCall, contested: bool = False) -> Facts:
-    return Facts(history(*calls), MAPPING, contested)
+def facts(*calls: ToolCall) -> Facts:
+    return Facts(history(*calls), MAPPING)
 
 
 def user(name: str, source: str, *calls: ToolCall) -> User:

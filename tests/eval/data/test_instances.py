@@ -88,11 +88,18 @@ def test_stated_arguments_are_not_asked_for() -> None:
 
 
 def test_contested() -> None:
-    calls = [*dear(2), *cheap(4)]
-    made = facts(*calls, contested=True)
-    assert {i.reasoning_type for i in build_instances(made, rng())} == {"induction", "transfer"} - {"induction"}
-    flight = of(made, "GetFlights")
+    made = facts(*dear(2), *cheap(4))  # full-size once, compact twice; five stars once
+    flight, car = of(made, "GetFlights"), of(made, "GetRentalCars")
     assert flight and flight.contested and flight.evidence == Evidence(supporting=4, competing=2)
+    assert car and car.contested and car.reasoning_type == "recall"
+    assert of(made, "GetHotels") is None  # seen, with the other side's value only
+
+
+def test_no_recall_where_both_sides_recur() -> None:
+    made = facts(*dear(4), *cheap(6))
+    assert of(made, "GetRentalCars") is None and of(made, "GetHotels") is None
+    sight = of(made, "GetTravel")
+    assert sight and sight.reasoning_type == "recall"
 
 
 def test_the_gold_is_the_users_own_celebrity() -> None:
@@ -107,7 +114,7 @@ def test_what_is_never_established_is_left_out() -> None:
     for seed in range(40):
         generator = rng()
         generator.seed(seed)
-        asked += [i for i in build_instances(Facts(history(*calls), MAPPING, False), generator) if not i.evidence]
+        asked += [i for i in build_instances(Facts(history(*calls), MAPPING), generator) if not i.evidence]
     assert asked
     for instance in asked:
         assert instance.preference == "other" and instance.query_type == "cg" and instance.reasoning_type == "transfer"

@@ -16,7 +16,7 @@ USERS = [
     *(user(f"d{k}", "sgd", *dear(2), *plain(4)) for k in range(4)),
 ]
 RECORDS = compose(USERS, MAPPING, random.Random(1), Shape())
-INSTANCES = [i for r in RECORDS for i in build_instances(Facts(r.history, MAPPING, r.meta.contested), rng())]
+INSTANCES = [i for r in RECORDS for i in build_instances(Facts(r.history, MAPPING), rng())]
 
 
 def test_a_real_build_passes() -> None:
