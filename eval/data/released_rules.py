@@ -2,8 +2,8 @@
 
 They are: Induction whatever the count; no Recall over contested histories; a gold with all values of the preference's
 mapping, so any celebrity for an uncontested prefers_star; Recall for every recurring argument; the first template of a
-function whatever it targets; the same query with different golds for one history. These rules give the paper's 4,695
-instances.
+function whatever it targets; the same query with different golds for one history. The run whose totals equal
+the paper's 4,695 used these rules; the histories themselves could not be had, so the equality is not checked here.
 """
 
 from __future__ import annotations
