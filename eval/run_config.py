@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import shlex
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -104,7 +105,7 @@ def provenance() -> dict[str, Any]:
     """Where a result comes from: commit, versions, command. Recorded, not compared."""
     return {
         "commit": commit(),
-        "command": "python -m eval.run " + " ".join(sys.argv[1:]),
+        "command": shlex.join(["python", "-m", "eval.run", *sys.argv[1:]]),
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
         "versions": {name: _version(name) for name in ("prefine-dspy", "dspy", "litellm", "xllamacpp", "dateparser")},

@@ -177,7 +177,7 @@ def test_runs_are_joined_and_told_apart(runs: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     for name in ("full_history (one)", "full_history (two)", "prefine:K=3 (one)", "prefine (two)"):
         assert name in result.stdout
-    assert "warning" not in result.stdout and "reference scorer" not in result.stdout
+    assert "> warning" not in result.stdout and "reference scorer" not in result.stdout
     other = report(str(runs / "one"), str(runs / "bigger"), "--out", str(tmp_path))
     assert "> warning:" in other.stdout and "instances_identity" in other.stdout
 
