@@ -40,7 +40,14 @@ _NEGATION = {"not", "no", "non", "without", "except", "never", "or", "either", "
 class Dropped(NamedTuple):
     """Something of an answer that did not become part of a call, and why."""
 
-    kind: Literal["unknown_function", "unknown_argument", "value_not_allowed", "placeholder", "unreadable_value"]
+    kind: Literal[
+        "unknown_function",
+        "unknown_argument",
+        "value_not_allowed",
+        "placeholder",
+        "unreadable_value",
+        "not_grounded",  # an open value that the LM did not read anywhere (`grounding`)
+    ]
     function: str
     argument: str = ""
     value: str = ""

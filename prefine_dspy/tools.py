@@ -72,8 +72,10 @@ def _prompt_parameter(parameter: Parameter) -> str:
     values = "|".join(parameter.choices())
     if parameter.open and parameter.enum:
         values = "e.g. " + "|".join(parameter.enum[:3])
-    if not values and parameter.type not in ("string",):
+    if not values and parameter.type != "string":
         values = parameter.type
+    if parameter.description:
+        values = f"{values} ({parameter.description})".strip()
     return f"{parameter.name}: {values}" if values else parameter.name
 
 

@@ -95,6 +95,15 @@ class Query(_Noun):
         return cls(id=id, turns=(Turn(role="user", text=text),))
 
 
+class Choice(_Noun):
+    """A value that this user chose, and in which sessions."""
+
+    function: str
+    argument: str
+    value: str
+    sessions: tuple[str, ...]
+
+
 class Memory(_Noun):
     """What is remembered of one user: one short hypothesis about their latent preference (PRefine section 5.1).
 
@@ -102,8 +111,26 @@ class Memory(_Noun):
         text: the hypothesis; empty before the first accepted one.
         version: how many hypotheses have been accepted so far.
         sessions: ids of the sessions seen, oldest first.
+        evidence: recurring choices kept beside the hypothesis, most frequent first; usually none.
     """
 
     text: str = ""
     version: int = 0
     sessions: tuple[str, ...] = ()
+    evidence: tuple[Choice, ...] = ()
+
+
+class MemoryUpdate(_Noun):
+    """What one session did to a memory.
+
+    Args:
+        memory: the memory after the session; the old text when nothing was accepted.
+        accepted: a new hypothesis replaced the old one.
+        attempts: the trace, in order: one JSON object a step (its `stage`, the hypothesis, the verdict ...).
+        parse_failures: LM answers of this update that could not be used.
+    """
+
+    memory: Memory
+    accepted: bool = False
+    attempts: tuple[dict[str, Any], ...] = ()
+    parse_failures: int = 0

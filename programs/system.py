@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field
 
 from prefine_dspy.tools import Catalogue
-from prefine_dspy.types import History, Memory, Query, Session
-
-
-class MemoryUpdate(BaseModel):
-    """What one session did to a memory.
-
-    Args:
-        memory: the memory after the session (the old one when nothing was accepted).
-        accepted: a new hypothesis replaced the old one.
-        attempts: the trace, in order: one JSON object a step (its stage, the hypothesis, the verdict ...).
-        parse_failures: LM answers of this update that could not be used.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    memory: Memory
-    accepted: bool
-    attempts: list[dict[str, Any]] = Field(default_factory=list)
-    parse_failures: int = 0
+from prefine_dspy.types import History, Memory, MemoryUpdate, Query, Session
 
 
 class System(Protocol):
@@ -45,3 +26,6 @@ class System(Protocol):
     def update(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate: ...
 
     def answer(self, query: Query, tools: Catalogue, history: History, memory: Memory) -> dspy.Prediction: ...
+
+
+__all__ = ["MemoryUpdate", "System"]

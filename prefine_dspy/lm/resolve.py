@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import LMConfigurationError
 
 from prefine_dspy.errors import InputError
 from prefine_dspy.lm import registry, servers, storage
@@ -35,13 +36,21 @@ def resolve(name: str, **options: Any) -> dspy.LM:
         raise InputError("an LM needs a name: try 'local' or 'openai/gpt-5-mini'")
     if name == "local" or name.startswith("local:"):
         return _local(name.partition(":")[2] or registry.DEFAULT, options)
-    options.setdefault("temperature", 0.0)
-    options.setdefault("max_tokens", MAX_TOKENS)
     if servers.is_server(name):
-        return servers.server_lm(name, **options)
+        return servers.server_lm(name, **(_deterministic() | options))
     if "/" not in name:
-        raise InputError(f"{name!r} is no LM: give 'local', 'local:<name>', or 'provider/model' like 'openai/gpt-5-mini'")
-    return dspy.LM(name, **options)
+        raise InputError(
+            f"{name!r} is no LM: give 'local', 'local:<name>', or 'provider/model' like 'openai/gpt-5-mini'"
+        )
+    try:
+        return dspy.LM(name, **(_deterministic() | options))
+    except LMConfigurationError:
+        # Reasoning models refuse a temperature of 0 and a small limit on tokens; they get DSPy's own defaults.
+        return dspy.LM(name, **options)
+
+
+def _deterministic() -> dict[str, Any]:
+    return {"temperature": 0.0, "max_tokens": MAX_TOKENS}
 
 
 def _local(which: str, options: dict[str, Any]) -> dspy.LM:
@@ -59,10 +68,11 @@ def _local(which: str, options: dict[str, Any]) -> dspy.LM:
         storage.verify(path, model.sha256, model.size)
     context = options.pop("context", context)
     engine = _shared_engine(path, context, options.pop("slots", 2), options.pop("threads", None))
-    options.setdefault("temperature", 0.0)
-    options.setdefault("max_tokens", MAX_TOKENS)
     return dspy.LM(
-        f"llamacpp/{identity(path, context)}", engine=engine, async_engine=AsyncLlamaCppEngine(engine), **options
+        f"llamacpp/{identity(path, context)}",
+        engine=engine,
+        async_engine=AsyncLlamaCppEngine(engine),
+        **(_deterministic() | options),
     )
 
 

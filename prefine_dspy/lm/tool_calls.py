@@ -41,7 +41,7 @@ def as_schema(request: lm15.Request) -> tuple[lm15.Request, bool]:
         for tool in tools
     )
     form = '{"tool_calls":[{"name":...,"arguments":{...}}]}'
-    text = f' or, when no tool is needed, {{"text":...}}' if mode == "auto" else ""
+    text = ' or, when no tool is needed, {"text":...}' if mode == "auto" else ""
     system = f"{_system_text(request)}\n\nTools:\n{listing}\nAnswer only with JSON: {form}{text}."
     constrained = replace(config, response_format={"type": "json_schema", "name": "calls", "schema": schema})
     return replace(request, system=system.strip(), tools=(), config=constrained), True

@@ -1,0 +1,63 @@
+"""Are the values of a call to be found in what the LM read?
+
+A small model that must decide every argument invents names ("The Hangover"). Names and other open values cannot be
+inferred, only read; so they must occur in the query or the memory, and arguments that say what is done this once
+(dates, places) in the query itself. Members of a closed set and bare numbers may be inferred from a preference and are
+not judged here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from prefine_dspy.tools import Catalogue, Parameter
+from prefine_dspy.types import ToolCall, value_text
+
+
+def ungrounded(call: ToolCall, tools: Catalogue, query: str, memory: str) -> list[str]:
+    """The arguments whose open values occur neither in the query nor, unless transient, in the memory.
+
+    Args:
+        call: fits the catalogue.
+        tools: tells closed from open and transient from lasting arguments.
+        query: the conversation as the LM read it.
+        memory: the memory as the LM read it.
+    """
+    tool = tools.get(call.name)
+    if tool is None:
+        return []
+    asked, remembered = _plain(query), _plain(memory)
+    found = []
+    for name, value in call.arguments.items():
+        parameter = tool.parameter(name)
+        if parameter is None or parameter.choices():
+            continue
+        readable = asked if parameter.transient else f"{asked} {remembered}"
+        if not all(_occurs(one, parameter, readable) for one in _values(value)):
+            found.append(name)
+    return found
+
+
+def _values(value: Any) -> Iterator[str]:
+    yield from (value_text(one) for one in (value if isinstance(value, list) else [value]))
+
+
+def _occurs(value: str, parameter: Parameter, text: str) -> bool:
+    plain = _plain(value)
+    if any(character.isalpha() for character in plain):
+        return f" {plain} " in f" {text} "
+    if not parameter.transient:
+        return True
+    # A date or time may be written in another form than it was said in ("March 9th"); one of its numbers must be there,
+    # unless the user gave no number at all ("tomorrow at noon").
+    said = {number.lstrip("0") for number in re.findall(r"\d+", text)}
+    return not said or any(number.lstrip("0") in said for number in re.findall(r"\d+", plain))
+
+
+def _plain(text: str) -> str:
+    """Lower case, without accents' compositions and punctuation, words apart by one blank."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(re.findall(r"\w+", folded.replace("_", " ")))

@@ -1,0 +1,163 @@
+"""PRefine: one textual hypothesis of a user's latent preference, revised after every session (PRefine section 5.1,
+Algorithm 1): a generator proposes, a verifier judges against the accumulated record, a refiner rewrites what was
+rejected; only an accepted hypothesis replaces the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from prefine_dspy.adapter import CompactAdapter
+from prefine_dspy.errors import InputError
+from prefine_dspy.evidence import persistent_calls, recurring
+from prefine_dspy.rendering import NOTHING, calls_text, record_text, sessions_text, turns_text
+from prefine_dspy.signatures import GenerateHypothesis, RefineHypothesis, VerifyHypothesis
+from prefine_dspy.tools import Catalogue
+from prefine_dspy.types import Memory, MemoryUpdate, Session
+
+Record = Literal["calls", "full"]
+Loop = Literal["verify", "refine", "generate"]
+CRITERIA = ("evidence_support", "abstraction_quality", "actionability", "temporal_consistency")
+MAX_HYPOTHESIS_LENGTH = 400
+
+
+class _Trace:
+    """The steps of one update while it runs."""
+
+    def __init__(self) -> None:
+        self.attempts: list[dict[str, Any]] = []
+        self.parse_failures = 0
+
+
+class HypothesisMemory(dspy.Module):
+    """Builds and revises a user's memory, one update a session.
+
+    Args:
+        K: refinement steps at most (the paper's K, 5).
+        loop: "verify" is the paper's loop; "refine" refines K times without a verifier and "generate" takes the first
+            candidate (the ablations of Table 4).
+        record: what the verifier reads: "calls", the executed calls without transient arguments, or "full", the
+            accumulated dialogues as published.
+        evidence: how many recurring choices are kept beside an accepted hypothesis; 0 is the paper's bare hypothesis.
+
+    Example:
+        builder = HypothesisMemory(K=3)
+        with dspy.context(lm=resolve("local")):
+            update = builder(memory=Memory(), sessions=history.sessions[:1], tools=catalogue)
+    """
+
+    def __init__(
+        self,
+        K: int = 5,  # noqa: N803 - the paper's name
+        loop: Loop = "verify",
+        record: Record = "calls",
+        evidence: int = 0,
+    ) -> None:
+        super().__init__()
+        if K < 0:
+            raise InputError(f"K must be 0 or more, not {K}")
+        if loop not in ("verify", "refine", "generate"):
+            raise InputError(f"loop must be verify, refine or generate, not {loop!r}")
+        if record not in ("calls", "full"):
+            raise InputError(f"record must be calls or full, not {record!r}")
+        self.K = K
+        self.loop = loop
+        self.record = record
+        self.evidence = evidence
+        self.generate = dspy.Predict(GenerateHypothesis)
+        self.verify = dspy.Predict(VerifyHypothesis)
+        self.refine = dspy.Predict(RefineHypothesis)
+
+    def forward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
+        """The memory after `sessions[-1]`, all earlier ones having been seen."""
+        with dspy.context(adapter=CompactAdapter()):
+            return self._run(memory, sessions, tools)
+
+    async def aforward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
+        """See `forward`; runs in a thread under the caller's settings."""
+        return await dspy.asyncify(self.forward)(memory, sessions, tools)
+
+    def _run(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
+        session = sessions[-1]
+        seen = memory.model_copy(update={"sessions": (*memory.sessions, session.id)})
+        trace = _Trace()
+        new = session.calls if self.record == "full" else persistent_calls(session, tools)
+        if not new and self.record == "calls":
+            return MemoryUpdate(memory=seen, attempts=({"stage": "skip", "reason": "the session holds no evidence"},))
+        record = sessions_text(sessions) if self.record == "full" else record_text(sessions, tools)
+        candidate = self._ask(
+            trace,
+            self.generate,
+            "generate",
+            output="hypothesis",
+            previous=memory.text or NOTHING,
+            session=turns_text(session.turns),
+            calls=calls_text(new),
+        )
+        if self.loop == "refine":
+            for _ in range(self.K):
+                candidate = self._refine(trace, record, candidate, "make it more general and better supported")
+        accepted = self._judge(trace, record, candidate) if self.loop == "verify" else candidate
+        if accepted:
+            seen = seen.model_copy(update={"text": accepted, "version": memory.version + 1})
+            seen = seen.model_copy(update={"evidence": recurring(sessions, tools, most=self.evidence)})
+        return MemoryUpdate(
+            memory=seen,
+            accepted=bool(accepted),
+            attempts=tuple(trace.attempts),
+            parse_failures=trace.parse_failures,
+        )
+
+    def _judge(self, trace: _Trace, record: str, candidate: str) -> str:
+        """The first candidate that meets all four criteria, or "" when the budget ends without one."""
+        rejected: set[str] = set()
+        for step in range(self.K + 1):
+            if not candidate or candidate in rejected:
+                # The same text would get the same verdict; asking again pays twice for one thing.
+                trace.attempts.append({"stage": "stop", "reason": "no new candidate", "hypothesis": candidate})
+                return ""
+            verdict = self._verify(trace, record, candidate)
+            if verdict is not None and all(verdict[criterion] for criterion in CRITERIA):
+                return candidate
+            rejected.add(candidate)
+            if step < self.K:
+                feedback = verdict["feedback"] if verdict else "it could not be judged; make it shorter and clearer"
+                candidate = self._refine(trace, record, candidate, feedback)
+        return ""
+
+    def _verify(self, trace: _Trace, record: str, candidate: str) -> dict[str, Any] | None:
+        try:
+            judged = self.verify(record=record, hypothesis=candidate)
+        except AdapterParseError as error:
+            trace.parse_failures += 1
+            trace.attempts.append({"stage": "verify", "hypothesis": candidate, "unparsed": error.lm_response})
+            return None
+        verdict: dict[str, Any] = {criterion: bool(judged[criterion]) for criterion in CRITERIA}
+        verdict |= {"error": str(judged.error), "feedback": str(judged.feedback)}
+        trace.attempts.append({"stage": "verify", "hypothesis": candidate, **verdict})
+        return verdict
+
+    def _refine(self, trace: _Trace, record: str, candidate: str, feedback: str) -> str:
+        return self._ask(
+            trace, self.refine, "refine", output="refined", record=record, hypothesis=candidate, feedback=feedback
+        )
+
+    def _ask(self, trace: _Trace, predict: dspy.Predict, stage: str, output: str, **inputs: str) -> str:
+        """A candidate from the generator or the refiner; "" when its answer could not be used."""
+        try:
+            candidate = one_line(str(predict(**inputs)[output]))
+        except AdapterParseError as error:
+            trace.parse_failures += 1
+            trace.attempts.append({"stage": stage, "unparsed": error.lm_response})
+            return ""
+        trace.attempts.append({"stage": stage, "hypothesis": candidate})
+        return candidate
+
+
+def one_line(text: str) -> str:
+    """A hypothesis as it is stored: one line, no longer than `MAX_HYPOTHESIS_LENGTH` characters."""
+    return " ".join(text.split())[:MAX_HYPOTHESIS_LENGTH]

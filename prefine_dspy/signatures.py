@@ -1,0 +1,63 @@
+"""Every prompt contract of the package, one `dspy.Signature` each, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import dspy
+
+ErrorLabel = Literal["none", "over-specific", "hallucinated", "not abstract", "not actionable"]
+
+
+class CallTool(dspy.Signature):
+    """Write the tool call for the user's last request.
+
+    Start from a call whose arguments are all "unspecified". Then fill in the arguments whose value the user said in the
+    conversation. Then fill in only the arguments that follow from what is known about this user; a preference about one
+    thing (such as noise) says nothing about other things. Leave the rest "unspecified"."""
+
+    memory: str = dspy.InputField(desc="what is known about this user from past sessions")
+    query: str = dspy.InputField(desc="the conversation with the user")
+    call: dict = dspy.OutputField(desc="one function with a value or unspecified for each of its arguments")
+
+
+class GenerateHypothesis(dspy.Signature):
+    """Update the note on what a user usually chooses.
+
+    Read the values in this session's tool calls. If they agree with the note, keep it and make it more general; if they
+    add something, add it; if they contradict it, go with what is more frequent. Name the kind of value (how much, how
+    many, which class, which name), not the tool or the topic."""
+
+    previous: str = dspy.InputField(desc="the note so far")
+    session: str = dspy.InputField(desc="the dialogue of this session")
+    calls: str = dspy.InputField(desc="the tool calls that were executed in this session")
+    hypothesis: str = dspy.OutputField(max_length=200, desc="one short sentence that starts with: The user prefers")
+
+
+class VerifyHypothesis(dspy.Signature):
+    """Judge whether a hypothesis about the user's preference may be remembered.
+
+    evidence_support: several calls of the record fit it and it invents nothing.
+    abstraction_quality: it says what choices in different tools have in common, not one argument's value.
+    actionability: it decides the value of some argument in a future call.
+    temporal_consistency: it does not contradict what the user chose most and most recently."""
+
+    record: str = dspy.InputField(desc="what the user did, oldest session first")
+    hypothesis: str = dspy.InputField()
+    evidence_support: bool = dspy.OutputField()
+    abstraction_quality: bool = dspy.OutputField()
+    actionability: bool = dspy.OutputField()
+    temporal_consistency: bool = dspy.OutputField()
+    error: ErrorLabel = dspy.OutputField(desc="the main fault")
+    feedback: str = dspy.OutputField(max_length=120, desc="what to change, in one short sentence")
+
+
+class RefineHypothesis(dspy.Signature):
+    """Rewrite a rejected hypothesis about the user's lasting preference so that the feedback is met.
+
+    Write one short sentence in general words that the record supports and that also fits other tools."""
+
+    record: str = dspy.InputField(desc="what the user did, oldest session first")
+    hypothesis: str = dspy.InputField(desc="the rejected hypothesis")
+    feedback: str = dspy.InputField(desc="why it was rejected")
+    refined: str = dspy.OutputField(max_length=200, desc="one short sentence that starts with: The user prefers")
