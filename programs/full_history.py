@@ -1,4 +1,4 @@
-"""Full-history prompting: all sessions and their calls in the prompt (PRefine section 5.1)."""
+"""Full-history prompting (PRefine section 5.1), as a benchmark drives it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ from collections.abc import Sequence
 
 import dspy
 
-from prefine_dspy.caller import ToolCaller
-from prefine_dspy.rendering import history_text
+from prefine_dspy.full_history import FullHistory
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import History, Memory, MemoryUpdate, Query, Session
 
-
-class FullHistory(dspy.Module):
-    """Answers each query with the whole history in the place of a memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.caller = ToolCaller()
-
-    def forward(self, history: History, query: Query, tools: Catalogue) -> dspy.Prediction:
-        """See `ToolCaller.forward`."""
-        text = history_text(history)
-        prediction = self.caller(query=query, tools=tools, memory=text)
-        prediction.memory_text = text
-        return prediction
+__all__ = ["FullHistory", "FullHistorySystem"]
 
 
 class FullHistorySystem:
