@@ -16,6 +16,9 @@ from typing import Any
 from prefine_dspy.tools import Catalogue, Parameter
 from prefine_dspy.types import ToolCall, value_text
 
+# Thai, Lao, Khmer, kana and Chinese characters: their words are not set apart by blanks
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
 
 def ungrounded(call: ToolCall, tools: Catalogue, query: str, memory: str) -> list[str]:
     """The arguments whose open values occur neither in the query nor, unless transient, in the memory.
@@ -47,6 +50,8 @@ def _values(value: Any) -> Iterator[str]:
 
 def _occurs(value: str, parameter: Parameter, text: str) -> bool:
     plain = _plain(value)
+    if _UNSPACED.search(plain):
+        return plain in text
     if any(character.isalpha() for character in plain):
         return f" {plain} " in f" {text} "
     if not parameter.transient:
