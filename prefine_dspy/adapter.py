@@ -89,17 +89,20 @@ class CompactAdapter(dspy.JSONAdapter):
 def answer_schema(signature: type[dspy.Signature]) -> dict[str, Any]:
     """The JSON schema of an answer: one object with every output field, in order."""
     properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     for name, field in signature.output_fields.items():
         properties[name] = TypeAdapter(field.annotation).json_schema()
+        definitions |= properties[name].pop("$defs", {})  # they are referred to from the root
         for limit in field.metadata:
             if isinstance(limit, MaxLen):
                 properties[name]["maxLength"] = limit.max_length
-    return {
+    schema = {
         "type": "object",
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }
+    return schema | {"$defs": definitions} if definitions else schema
 
 
 def _description(name: str, field: Any) -> str:
