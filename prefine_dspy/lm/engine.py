@@ -18,7 +18,7 @@ from typing import Any
 from dspy import lm15
 
 from prefine_dspy.errors import MissingExtra
-from prefine_dspy.lm import storage, tool_calls
+from prefine_dspy.lm import loopback, storage, tool_calls
 from prefine_dspy.lm.request_body import chat_body
 
 PROMPT_CACHE_MIB = 2_048
@@ -47,8 +47,9 @@ class LlamaCppEngine:
         self.path = Path(path)
         self.context = context
         self.slots = slots
-        self.threads = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self.threads = threads or _usable_cores()
         self._server: Any = None
+        self._key = ""
         self._lock = threading.Lock()
 
     # -- engine contract
@@ -79,6 +80,10 @@ class LlamaCppEngine:
     def stream(self, request: lm15.Request) -> Iterator[Any]:
         """The whole answer as one burst of events."""
         return iter(lm15.response_to_events(self.complete(request)))
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text by the model's own tokenizer, as it stands inside a prompt; nothing is decoded."""
+        return loopback.count_tokens(self.server().listening_address, self._key, text)
 
     def dump_state(self) -> dict[str, Any]:
         """What is needed to find the same model on another machine: no path, no secret."""
@@ -123,7 +128,8 @@ class LlamaCppEngine:
         params.verbosity = -1
         # The server core also opens a port on the loopback address: without these, any local process could use the
         # model or read prompts from its slots.
-        params.api_keys = [secrets.token_hex(16)]
+        self._key = secrets.token_hex(16)
+        params.api_keys = [self._key]
         params.endpoint_slots = params.endpoint_metrics = params.endpoint_props = False
         return xllamacpp.Server(params)
 
@@ -169,6 +175,12 @@ class AsyncLlamaCppEngine:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).load_state, (self.dump_state(),)
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _raise_on_error(answer: dict[str, Any]) -> None:

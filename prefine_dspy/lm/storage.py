@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -47,7 +48,8 @@ def sha256_of(path: Path, on_bytes: Callable[[int], None] = lambda _: None) -> s
             digest.update(chunk)
             on_bytes(len(chunk))
     if path.parent == models_dir():
-        write_atomically(stamp, json.dumps({**key, "sha256": digest.hexdigest()}))
+        with contextlib.suppress(OSError):  # a folder of models may be read-only
+            write_atomically(stamp, json.dumps({**key, "sha256": digest.hexdigest()}))
     return digest.hexdigest()
 
 

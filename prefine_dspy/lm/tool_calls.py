@@ -59,10 +59,17 @@ def from_answer(response: lm15.Response) -> lm15.Response:
         return response
     if "tool_calls" not in answer:
         return replace(response, message=lm15.Message.assistant(str(answer.get("text", ""))))
-    parts = tuple(
-        lm15.ToolCallPart(id=f"call_{uuid.uuid4().hex[:12]}", name=call["name"], input=call["arguments"])
-        for call in answer["tool_calls"]
-    )
+    try:
+        parts = tuple(
+            lm15.ToolCallPart(id=f"call_{uuid.uuid4().hex[:12]}", name=call["name"], input=call["arguments"])
+            for call in answer["tool_calls"]
+        )
+    except (
+        TypeError,
+        KeyError,
+        ValueError,
+    ):  # JSON, but not of the schema: the caller's parser says what it makes of it
+        return response
     return replace(response, message=lm15.Message.assistant(parts), finish_reason="tool_call")
 
 
