@@ -38,22 +38,26 @@ class ToolCaller(dspy.Module):
 
     def forward(self, query: Query, tools: Catalogue, memory: str = "") -> dspy.Prediction:
         """Returns a prediction with `calls` (list of ToolCall; empty when it abstains), `problems` (why parts of the
-        answer were dropped), `raw` (the answer's text) and `parse_failed`."""
+        answer were dropped), `raw` (the answer's text), `parse_failed`, and `logprobs` if the LM was asked for them."""
+        logprobs = None
         with dspy.context(adapter=CompactAdapter()):
             try:
-                answer = self.call_tool(**self._inputs(query, tools, memory)).call
+                predicted = self.call_tool(**self._inputs(query, tools, memory))
+                answer, logprobs = predicted.call, predicted.get("logprobs")
             except AdapterParseError as error:
                 answer = error.lm_response or ""
-        return _prediction(answer, tools, query, memory)
+        return _prediction(answer, tools, query, memory, logprobs)
 
     async def aforward(self, query: Query, tools: Catalogue, memory: str = "") -> dspy.Prediction:
         """See `forward`."""
+        logprobs = None
         with dspy.context(adapter=CompactAdapter()):
             try:
-                answer = (await self.call_tool.acall(**self._inputs(query, tools, memory))).call
+                predicted = await self.call_tool.acall(**self._inputs(query, tools, memory))
+                answer, logprobs = predicted.call, predicted.get("logprobs")
             except AdapterParseError as error:
                 answer = error.lm_response or ""
-        return _prediction(answer, tools, query, memory)
+        return _prediction(answer, tools, query, memory, logprobs)
 
     def _inputs(self, query: Query, tools: Catalogue, memory: str) -> dict[str, Any]:
         base = self.call_tool.signature
@@ -71,7 +75,7 @@ def with_tools(base: type[dspy.Signature], tools: Catalogue) -> type[dspy.Signat
     return base.with_instructions(text).with_updated_fields("call", type_=call_type(tools))
 
 
-def _prediction(answer: Any, tools: Catalogue, query: Query, memory: str) -> dspy.Prediction:
+def _prediction(answer: Any, tools: Catalogue, query: Query, memory: str, logprobs: Any) -> dspy.Prediction:
     parsed = parse_calls(answer, tools)
     calls, problems = [], list(parsed.problems)
     for call in parsed.calls:
@@ -80,4 +84,11 @@ def _prediction(answer: Any, tools: Catalogue, query: Query, memory: str) -> dsp
         kept = {name: value for name, value in call.arguments.items() if name not in invented}
         calls.append(ToolCall(name=call.name, arguments=kept))
     raw = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
-    return dspy.Prediction(calls=calls, problems=problems, raw=raw, parse_failed=parsed.parse_failed, call=answer)
+    return dspy.Prediction(
+        calls=calls,
+        problems=problems,
+        raw=raw,
+        parse_failed=parsed.parse_failed,
+        call=answer,
+        logprobs=logprobs,
+    )

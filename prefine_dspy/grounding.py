@@ -18,6 +18,8 @@ from prefine_dspy.types import ToolCall, value_text
 
 # Thai, Lao, Khmer, kana and Chinese characters: their words are not set apart by blanks
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+# the letters of 2026-03-09T10:00:00Z are not words
+_ISO_LETTERS = re.compile(r"(?<=\d)[tz](?=\d|\b)")
 
 
 def ungrounded(call: ToolCall, tools: Catalogue, query: str, memory: str) -> list[str]:
@@ -39,17 +41,33 @@ def ungrounded(call: ToolCall, tools: Catalogue, query: str, memory: str) -> lis
         if parameter is None or parameter.choices():
             continue
         readable = asked if parameter.transient else f"{asked} {remembered}"
-        if not all(_occurs(one, parameter, readable) for one in _values(value)):
+        if not all(_occurs(one, parameter, readable) for one in _open_values(value, parameter.json_schema or {})):
             found.append(name)
     return found
 
 
-def _values(value: Any) -> Iterator[str]:
-    yield from (value_text(one) for one in (value if isinstance(value, list) else [value]))
+def _open_values(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+    """The texts and numbers inside a value, without those that its schema takes from a closed set."""
+    branches = schema.get("anyOf")
+    options = [one for one in branches if isinstance(one, dict)] if isinstance(branches, list) else [schema]
+    if value is None or isinstance(value, bool) or any("enum" in one or "const" in one for one in options):
+        return
+    if isinstance(value, dict):
+        named = [one["properties"] for one in options if isinstance(one.get("properties"), dict)]
+        for name, one in value.items():
+            yield from _open_values(one, next((inner[name] for inner in named if name in inner), {}))
+    elif isinstance(value, list):
+        items = next((one["items"] for one in options if isinstance(one.get("items"), dict)), {})
+        for one in value:
+            yield from _open_values(one, items)
+    else:
+        yield value_text(value)
 
 
 def _occurs(value: str, parameter: Parameter, text: str) -> bool:
     plain = _plain(value)
+    if parameter.transient:
+        plain = _ISO_LETTERS.sub(" ", plain)
     if _UNSPACED.search(plain):
         return plain in text
     if any(character.isalpha() for character in plain):
