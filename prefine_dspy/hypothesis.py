@@ -14,10 +14,10 @@ from dspy.utils.exceptions import AdapterParseError
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.errors import InputError
 from prefine_dspy.evidence import persistent_calls, recurring
-from prefine_dspy.rendering import NOTHING, calls_text, record_text, sessions_text, turns_text
+from prefine_dspy.rendering import NOTHING, calls_text, choices_text, record_text, sessions_text, turns_text
 from prefine_dspy.signatures import GenerateHypothesis, RefineHypothesis, VerifyHypothesis
 from prefine_dspy.tools import Catalogue
-from prefine_dspy.types import Memory, MemoryUpdate, Session
+from prefine_dspy.types import Memory, MemoryUpdate, Session, ToolCall
 
 Record = Literal["calls", "full"]
 Loop = Literal["verify", "refine", "generate"]
@@ -42,6 +42,7 @@ class HypothesisMemory(dspy.Module):
             candidate (the ablations of Table 4).
         record: what the verifier reads: "calls", the executed calls without transient arguments, or "full", the
             accumulated dialogues as published.
+        dialogue: show the generator the session's dialogue also when `record` is "calls"; "full" always does.
         evidence: how many recurring choices are kept beside an accepted hypothesis; 0 is the paper's bare hypothesis.
 
     Example:
@@ -55,6 +56,7 @@ class HypothesisMemory(dspy.Module):
         K: int = 5,  # noqa: N803 - the paper's name
         loop: Loop = "verify",
         record: Record = "calls",
+        dialogue: bool = False,
         evidence: int = 0,
     ) -> None:
         super().__init__()
@@ -67,6 +69,7 @@ class HypothesisMemory(dspy.Module):
         self.K = K
         self.loop = loop
         self.record = record
+        self.dialogue = dialogue
         self.evidence = evidence
         self.generate = dspy.Predict(GenerateHypothesis)
         self.verify = dspy.Predict(VerifyHypothesis)
@@ -94,13 +97,16 @@ class HypothesisMemory(dspy.Module):
             self.generate,
             "generate",
             output="hypothesis",
+            record=NOTHING if self.record == "full" else record_text(sessions[:-1], tools),
             previous=memory.text or NOTHING,
-            session=turns_text(session.turns),
-            calls=calls_text(new),
+            session=self._session_text(session, new),
         )
-        if self.loop == "refine":
+        if self.loop == "refine" and candidate:
             for _ in range(self.K):
-                candidate = self._refine(trace, record, candidate, "make it more general and better supported")
+                # an answer that could not be used leaves the candidate as it is
+                candidate = (
+                    self._refine(trace, record, candidate, "make it more general and better supported") or candidate
+                )
         accepted = self._judge(trace, record, candidate) if self.loop == "verify" else candidate
         if accepted:
             seen = seen.model_copy(update={"text": accepted, "version": memory.version + 1})
@@ -111,6 +117,13 @@ class HypothesisMemory(dspy.Module):
             attempts=tuple(trace.attempts),
             parse_failures=trace.parse_failures,
         )
+
+    def _session_text(self, session: Session, calls: Sequence[ToolCall]) -> str:
+        """What the generator reads of the last session. Dialogue draws a small model to the topic and away from the
+        values that were chosen, and is most of the tokens; so only the published form shows it by default."""
+        if self.record == "full" or self.dialogue:
+            return f"{turns_text(session.turns)}\nExecuted: {calls_text(calls)}"
+        return choices_text(calls)
 
     def _judge(self, trace: _Trace, record: str, candidate: str) -> str:
         """The first candidate that meets all four criteria, or "" when the budget ends without one."""

@@ -15,7 +15,7 @@ class PRefine(dspy.Module):
     """Both parts with their different clocks: `memory` runs once a session, `caller` once a query.
 
     Args:
-        K, loop, record, evidence: see `HypothesisMemory`.
+        K, loop, record, dialogue, evidence: see `HypothesisMemory`.
     """
 
     def __init__(
@@ -23,10 +23,11 @@ class PRefine(dspy.Module):
         K: int = 5,  # noqa: N803 - the paper's name
         loop: Loop = "verify",
         record: Record = "calls",
+        dialogue: bool = False,
         evidence: int = 0,
     ) -> None:
         super().__init__()
-        self.memory = HypothesisMemory(K=K, loop=loop, record=record, evidence=evidence)
+        self.memory = HypothesisMemory(K=K, loop=loop, record=record, dialogue=dialogue, evidence=evidence)
         self.caller = ToolCaller()
 
     def forward(self, history: History, query: Query, tools: Catalogue) -> dspy.Prediction:

@@ -55,8 +55,16 @@ def record_text(sessions: Sequence[Session], tools: Catalogue) -> str:
     Its length does not depend on how long the dialogues were.
     """
     lines = [
-        f"Session {number}: {calls_text(calls)}"
+        f"Session {number}: {line}"
         for number, session in enumerate(sessions, start=1)
-        if (calls := persistent_calls(session, tools))
+        if (line := choices_text(persistent_calls(session, tools)))
     ]
     return "\n".join(lines) or NOTHING
+
+
+def choices_text(calls: Iterable[ToolCall]) -> str:
+    """The values of some calls, the value before its tool: `flight_class=Economy (GetFlights)`.
+
+    A small model that reads whole calls writes about tools ("prefers flights"); so it writes about values.
+    """
+    return "; ".join(f"{argument}={value} ({name})" for call in calls for name, argument, value in call.triplets())

@@ -22,15 +22,13 @@ class CallTool(dspy.Signature):
 
 
 class GenerateHypothesis(dspy.Signature):
-    """Update the note on what a user usually chooses.
+    """An assistant must fill in arguments that this user leaves out, also of tools they never used. Rewrite the note
+    about this user so that it helps most: the values they chose more than once, by name, and what these values have in
+    common. Keep of the old note what the last session confirms."""
 
-    Read the values in this session's tool calls. If they agree with the note, keep it and make it more general; if they
-    add something, add it; if they contradict it, go with what is more frequent. Name the kind of value (how much, how
-    many, which class, which name), not the tool or the topic."""
-
+    record: str = dspy.InputField(desc="values chosen in earlier sessions, oldest first")
     previous: str = dspy.InputField(desc="the note so far")
-    session: str = dspy.InputField(desc="the dialogue of this session")
-    calls: str = dspy.InputField(desc="the tool calls that were executed in this session")
+    session: str = dspy.InputField(desc="the last session")
     hypothesis: str = dspy.OutputField(max_length=200, desc="one short sentence that starts with: The user prefers")
 
 

@@ -26,9 +26,10 @@ class PRefineSystem:
         K: int = 5,  # noqa: N803 - the paper's name
         loop: Loop = "verify",
         record: Record = "calls",
+        dialogue: bool = False,
         evidence: int = 0,
     ) -> None:
-        self.program = PRefine(K=K, loop=loop, record=record, evidence=evidence)
+        self.program = PRefine(K=K, loop=loop, record=record, dialogue=dialogue, evidence=evidence)
 
     def update(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         """The memory after `sessions[-1]`."""
