@@ -57,7 +57,7 @@ def _open_values(value: Any, schema: dict[str, Any]) -> Iterator[str]:
         for name, one in value.items():
             yield from _open_values(one, next((inner[name] for inner in named if name in inner), {}))
     elif isinstance(value, list):
-        items = next((one["items"] for one in options if isinstance(one.get("items"), dict)), {})
+        items: dict[str, Any] = next((one["items"] for one in options if isinstance(one.get("items"), dict)), {})
         for one in value:
             yield from _open_values(one, items)
     else:
