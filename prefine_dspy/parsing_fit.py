@@ -113,7 +113,7 @@ def fit_value(value: Any, parameter: Parameter) -> Any | Dropped:
     choices = parameter.choices()
     if text in choices:
         return text
-    if is_placeholder(text, parameter):
+    if not isinstance(value, dict) and is_placeholder(text, parameter):  # an object is no "{city}"
         return Dropped("placeholder", "", parameter.name, text)
     if parameter.type == "boolean":
         plain = text.casefold()
