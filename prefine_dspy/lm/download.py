@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import zipfile
 from pathlib import Path
 from typing import Protocol
@@ -90,6 +92,8 @@ def _finish(arrived: Path, target: Path, model: LocalModel) -> Path:
         ) from None
     os.replace(arrived, target)
     shutil.rmtree(_parts(model), ignore_errors=True)
+    shutil.rmtree(storage.models_dir() / ".hub", ignore_errors=True)
+    storage.remember(target, model.sha256)
     return target
 
 
@@ -106,8 +110,8 @@ def _from_hub(model: LocalModel, progress: Progress) -> Path:
     except ImportError:
         raise MissingExtra("fetching from the hub", "local") from None
     assert model.hub is not None
-    # An answer within seconds decides which source is used; the download itself may take as long as it needs.
-    os.environ.setdefault("HF_HUB_ETAG_TIMEOUT", "8")
+    if not _reachable(hub.constants.ENDPOINT):
+        raise DownloadFailed("the hub cannot be reached")
     progress.say(f"fetching {model.name} ({model.licence}, {model.size / 1e9:.2f} GB) from the hub")
     into = storage.models_dir() / ".hub"
     try:
@@ -115,6 +119,18 @@ def _from_hub(model: LocalModel, progress: Progress) -> Path:
     except Exception as error:  # the hub client's HTTP library changes between versions and so do its errors
         raise DownloadFailed(f"the hub did not answer ({type(error).__name__})") from error
     return Path(path)
+
+
+def _reachable(address: str, seconds: float = 5.0) -> bool:
+    """Whether a connection is answered at all: the hub's client would retry for half a minute before it gives up."""
+    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
+        return True  # only the proxy can tell
+    parts = urllib.parse.urlsplit(address)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 443), timeout=seconds):
+            return True
+    except OSError:
+        return False
 
 
 def _from_wheels(model: LocalModel, progress: Progress) -> Path:

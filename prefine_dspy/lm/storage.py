@@ -34,7 +34,7 @@ def sha256_of(path: Path, on_bytes: Callable[[int], None] = lambda _: None) -> s
         on_bytes: called with the number of bytes read, for progress.
     """
     stat = path.stat()
-    stamp = path.with_name(path.name + ".sha256.json")
+    stamp = _stamp(path)
     key = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
     try:
         known = json.loads(stamp.read_text(encoding="utf-8"))
@@ -48,9 +48,20 @@ def sha256_of(path: Path, on_bytes: Callable[[int], None] = lambda _: None) -> s
             digest.update(chunk)
             on_bytes(len(chunk))
     if path.parent == models_dir():
-        with contextlib.suppress(OSError):  # a folder of models may be read-only
-            write_atomically(stamp, json.dumps({**key, "sha256": digest.hexdigest()}))
+        remember(path, digest.hexdigest())
     return digest.hexdigest()
+
+
+def remember(path: Path, sha256: str) -> None:
+    """Note a file's checked hash beside it, so that the next use need not read a gigabyte."""
+    stat = path.stat()
+    with contextlib.suppress(OSError):  # a folder of models may be read-only
+        stamp = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": sha256}
+        write_atomically(_stamp(path), json.dumps(stamp))
+
+
+def _stamp(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256.json")
 
 
 def verify(path: Path, sha256: str, size: int) -> None:
