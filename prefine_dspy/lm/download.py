@@ -107,10 +107,11 @@ def _from_hub(model: LocalModel, progress: Progress) -> Path:
         raise DownloadFailed("the hub is switched off (HF_HUB_OFFLINE=1)")
     try:
         import huggingface_hub as hub
+        from huggingface_hub.constants import ENDPOINT
     except ImportError:
         raise MissingExtra("fetching from the hub", "local") from None
     assert model.hub is not None
-    if not _reachable(hub.constants.ENDPOINT):
+    if not _reachable(ENDPOINT):
         raise DownloadFailed("the hub cannot be reached")
     progress.say(f"fetching {model.name} ({model.licence}, {model.size / 1e9:.2f} GB) from the hub")
     into = storage.models_dir() / ".hub"
