@@ -18,6 +18,12 @@ from prefine_dspy.store.errors import one_line
 
 _BEGIN = "prefine_begin"
 _BUSY_MS = 30_000
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
 
 
 def default_url() -> str:
@@ -84,13 +90,12 @@ def _parse(url: str | Path | None) -> URL:
         parsed = make_url(text if "://" in text else f"sqlite:///{text}")
     except ArgumentError:
         raise InputError("the store's URL cannot be read: give sqlite:///PATH or postgresql://HOST/NAME") from None
-    if parsed.drivername in ("postgres", "postgresql"):
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+    if parsed.drivername not in _DRIVERS:
         raise InputError(
             f"a store cannot be kept in {parsed.drivername}: give sqlite:///PATH or postgresql://HOST/NAME"
         )
-    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+    parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
+    if parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:"):
         raise InputError("a store in SQLite needs a file: give sqlite:///PATH")
     return parsed
 

@@ -88,6 +88,12 @@ class PreferenceStore:
         with one_line(self._database.where), self._database.read() as connection:
             return rows.latest(connection, user)
 
+    def sessions(self, user: str) -> list[Session]:
+        """What is kept of the user's sessions, the `window` last ones, oldest first."""
+        check_id("user", user)
+        with one_line(self._database.where), self._database.read() as connection:
+            return rows.last_sessions(connection, user, self.window)
+
     def history(self, user: str) -> list[Version]:
         """All versions of the user's memory, oldest first; none for a user who was never seen."""
         check_id("user", user)
@@ -117,7 +123,7 @@ class PreferenceStore:
             with self._database.read() as connection:
                 base = rows.latest(connection, user)
                 before = rows.session_ids(connection, user)
-                seen = rows.find_session(connection, user, session.id)
+                seen = rows.find_session(connection, user, session.id) if session.id in before else None
                 earlier = [] if base and base.pinned else rows.last_sessions(connection, user, self.window - 1)
             memory = _with_sessions(base, before)
             if seen is not None:

@@ -100,5 +100,5 @@ def _version(row: RowMapping, session: Session | None = None) -> Version:
 
 
 def _json(value: Any) -> str:
-    """ASCII, so that any character of any user goes into any database."""
-    return storable(json.dumps(value, ensure_ascii=True, default=str))
+    """JSON escapes NUL, which PostgreSQL refuses; what cannot be encoded at all comes from an LM and is replaced."""
+    return storable(json.dumps(value, ensure_ascii=False, default=str))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock
 from filelock import Timeout as FileLockTimeout
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from prefine_dspy.store.database import Database
@@ -54,17 +54,8 @@ def _too_late(seconds: float) -> StoreError:
 def _advisory(database: Database, key: int, seconds: float) -> Iterator[None]:
     """PostgreSQL's lock of a session: it needs a connection, but no transaction."""
     with database.bare() as connection:
-        connection.execute(
-            text("SELECT set_config('lock_timeout', :ms, false)"), {"ms": str(max(1, int(seconds * 1000)))}
-        )
-        try:
-            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": key})
-        except OperationalError as error:
-            if getattr(error.orig, "sqlstate", "") == "55P03":  # lock_not_available
-                raise _too_late(seconds) from None
-            raise
-        finally:
-            connection.execute(text("SELECT set_config('lock_timeout', '0', false)"))
+        if not connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": key}):
+            _wait(connection, key, seconds)
         try:
             yield
         finally:
@@ -72,6 +63,20 @@ def _advisory(database: Database, key: int, seconds: float) -> Iterator[None]:
                 connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": key})
             except DBAPIError:
                 connection.invalidate()  # closed: the server has dropped the lock, or drops it now
+
+
+def _wait(connection: Connection, key: int, seconds: float) -> None:
+    """The server wakes the one that has waited longest."""
+    milliseconds = str(max(1, int(seconds * 1000)))
+    connection.execute(text("SELECT set_config('lock_timeout', :ms, false)"), {"ms": milliseconds})
+    try:
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": key})
+    except OperationalError as error:
+        if getattr(error.orig, "sqlstate", "") == "55P03":  # lock_not_available
+            raise _too_late(seconds) from None
+        raise
+    finally:
+        connection.execute(text("RESET lock_timeout"))
 
 
 @contextmanager
