@@ -39,6 +39,16 @@ class Result:
     dropped: tuple[Dropped, ...] = field(default=(), repr=False)
     parse_failed: bool = False
 
+    @property
+    def stated(self) -> Calls:
+        """The calls without what came from the memory: what to log as a session's calls, so that a memory does not
+        confirm itself."""
+        kept = zip(self.calls, self.sources, strict=True)
+        return Calls(
+            ToolCall(name=call.name, arguments={k: v for k, v in call.arguments.items() if found[k].origin != "memory"})
+            for call, found in kept
+        )
+
     def explain(self) -> str:
         """One line an argument: `GetFlights.flight_class = Economy: from memory version 2 (chosen in s1, s3)`."""
         lines = []

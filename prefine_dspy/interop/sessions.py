@@ -35,6 +35,8 @@ def to_session(session: Any, id: str) -> Session:
     if isinstance(messages, str) or not isinstance(messages, Iterable):
         raise InputError(f"a session is a Session, chat messages or an MCP log, not {type(messages).__name__}")
     messages = list(messages)
+    if not messages:
+        return Session(id=id)
     if is_mcp_log(messages):
         log = read_mcp(messages)
     elif is_chat_log(messages):
