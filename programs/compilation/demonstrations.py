@@ -35,13 +35,24 @@ class EmptyDemonstrationsError(PrefineError):
     """A predictor of a compiled program got no demonstration."""
 
 
-def choose(pool: Sequence[Labelled], k: int, seed: int) -> list[dspy.Example]:
+def choose(pool: Sequence[Labelled], k: int, seed: int, first: Sequence[Labelled] = ()) -> list[dspy.Example]:
     """At most `k` demonstrations, as many of each kind as possible, in a shuffled order.
 
     Deterministic for a seed; another seed gives another choice.
+
+    Args:
+        pool: to choose from.
+        k: how many.
+        seed: of the choice.
+        first: taken before those of the pool, at the places of their coarsest kind.
     """
     rng = random.Random(seed)
-    chosen = _deal(list(pool), k, 0, rng)
+    places = _places([*first, *pool], k, 0, rng)
+    chosen: list[Labelled] = []
+    for kind, n in places.items():
+        preferred = _deal([one for one in first if one.kind[0] == kind], n, 1, rng)
+        rest = [one for one in pool if one.kind[0] == kind]
+        chosen += preferred + _deal(rest, n - len(preferred), 1, rng)
     rng.shuffle(chosen)
     return [one.demo for one in chosen]
 
@@ -49,26 +60,47 @@ def choose(pool: Sequence[Labelled], k: int, seed: int) -> list[dspy.Example]:
 def _deal(pool: list[Labelled], k: int, level: int, rng: random.Random) -> list[Labelled]:
     if k <= 0 or not pool:
         return []
-    kinds: dict[str, list[Labelled]] = defaultdict(list)
-    for one in pool:
-        kinds[one.kind[level] if level < len(one.kind) else ""].append(one)
-    if len(kinds) == 1 and level >= max(len(one.kind) for one in pool):
+    if level >= max(len(one.kind) for one in pool):
         return rng.sample(pool, min(k, len(pool)))
-    names = sorted(kinds)
+    chosen: list[Labelled] = []
+    for kind, n in _places(pool, k, level, rng).items():
+        chosen += _deal([one for one in pool if _kind(one, level) == kind], n, level + 1, rng)
+    return chosen
+
+
+def _places(pool: Sequence[Labelled], k: int, level: int, rng: random.Random) -> dict[str, int]:
+    """How many of each kind: dealt out one by one in a shuffled order, so that a rare kind gives what it has."""
+    available: dict[str, int] = defaultdict(int)
+    for one in pool:
+        available[_kind(one, level)] += 1
+    names = sorted(available)
     rng.shuffle(names)
     places = dict.fromkeys(names, 0)
     while sum(places.values()) < min(k, len(pool)):
         for name in names:
-            if sum(places.values()) < k and places[name] < len(kinds[name]):
+            if sum(places.values()) < k and places[name] < available[name]:
                 places[name] += 1
-    return [one for name in names for one in _deal(kinds[name], places[name], level + 1, rng)]
+    return places
+
+
+def _kind(one: Labelled, level: int) -> str:
+    return one.kind[level] if level < len(one.kind) else ""
 
 
 def give(program: dspy.Module, demos: Mapping[str, Sequence[dspy.Example]]) -> dspy.Module:
     """A copy of the program whose predictors have these demonstrations, those not named none."""
-    copy = program.deepcopy()
+    copy: dspy.Module = program.deepcopy()
     for name, predictor in copy.named_predictors():
         predictor.demos = list(demos.get(name, ()))
+    return copy
+
+
+def fill_empty(program: dspy.Module, pools: Pools, k: int, seed: int) -> dspy.Module:
+    """A copy in which predictors without a demonstration have labelled ones."""
+    copy: dspy.Module = program.deepcopy()
+    for name, predictor in copy.named_predictors():
+        if not predictor.demos:
+            predictor.demos = choose(pools.get(name, ()), k, seed)
     return copy
 
 

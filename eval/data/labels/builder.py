@@ -125,7 +125,7 @@ class _Annotation:
             demo = dspy.Example(
                 record=record, hypothesis=fault.hypothesis, feedback=fault.feedback, refined=self.truth
             ).with_inputs("record", "hypothesis", "feedback")
-            yield Labelled(demo, (fault.error, self.about))
+            yield Labelled(demo, ("rewrite", fault.error, self.about))
 
     def _verdict(self, record: str, fault: Fault) -> Labelled:
         demo = dspy.Example(

@@ -68,6 +68,12 @@ def caller_demonstrations(
     return found
 
 
+def remembered(facts: Facts, instance: Instance, tools: Catalogue, memory: Memory, variant: int = 0) -> str:
+    """A memory, by the annotation, that decides what a query leaves open; "" when the annotation has none."""
+    tool = tools.get(instance.gold[0].name) if instance.gold else None
+    return _Case(instance, facts, variant, tool).remembered(memory) if tool else ""
+
+
 class _Case:
     """One instance to train on."""
 

@@ -1,0 +1,132 @@
+"""Figures before and after compiling, on the same queries, with intervals over histories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import dspy
+
+from eval.data.load import catalogue_of
+from eval.data.splits import Split
+from eval.instance import Benchmark
+from eval.metrics.counts import ItemScore
+from eval.metrics.slots import score_item
+from eval.metrics.statistics import Difference, Interval, bootstrap, paired_difference
+from prefine_dspy.errors import PrefineError
+from prefine_dspy.manifest import Figure, Scores
+from prefine_dspy.types import Memory
+from programs.system import System
+
+# figure -> the counts that it pools
+FIGURES = {"o_f1": "overall", "imp_f1": "pref", "exp_f1": "nonpref"}
+
+
+class Harness(NamedTuple):
+    """What it takes to answer queries.
+
+    Args:
+        benchmark: for catalogues and preference slots.
+        lm, memory_lm: inference and memory LM.
+        check: raises when the run has to end.
+    """
+
+    benchmark: Benchmark
+    lm: dspy.BaseLM
+    memory_lm: dspy.BaseLM
+    check: Callable[[], None]
+
+    def memory(self, system: System, history: Any) -> Memory:
+        """The memory after all sessions; a session whose update fails changes nothing."""
+        memory = Memory()
+        if not system.builds_memory:
+            return memory
+        tools = self.benchmark.catalogues["base"]
+        with dspy.context(lm=self.memory_lm):
+            for seen in range(1, len(history.sessions) + 1):
+                try:
+                    memory = system.update(memory, history.sessions[:seen], tools).memory
+                except PrefineError:
+                    raise
+                except Exception:
+                    self.check()
+                self.check()
+        return memory
+
+    def item_scores(self, system: System, split: Split, tick: Callable[[], None] = lambda: None) -> list[ItemScore]:
+        """One score a query of the split, in order. A query whose answer fails counts as unreadable."""
+        scores = []
+        for history in split.histories:
+            instances = split.of(history.id)
+            memory = self.memory(system, history) if instances else Memory()
+            for instance in instances:
+                tools = catalogue_of(self.benchmark, instance)
+                calls, failed = [], True
+                with dspy.context(lm=self.lm):
+                    try:
+                        answer = system.answer(instance.query, tools, history, memory)
+                        calls, failed = list(answer.calls), bool(answer.parse_failed)
+                    except PrefineError:
+                        raise
+                    except Exception:
+                        self.check()
+                self.check()
+                slots = self.benchmark.preference_slots
+                scores.append(score_item(instance.gold, calls, slots, parse_failed=failed, catalogue=tools))
+                tick()
+        return scores
+
+
+def clusters(split: Split) -> list[str]:
+    """By query of `item_scores`, its history."""
+    return [instance.history_id for history in split.histories for instance in split.of(history.id)]
+
+
+def figures(scores: Sequence[ItemScore], histories: Sequence[str]) -> dict[str, Figure]:
+    """The pooled figures with intervals."""
+    return {
+        name: _figure(bootstrap([getattr(score, part) for score in scores], clusters=histories))
+        for name, part in FIGURES.items()
+    }
+
+
+def before_and_after(
+    before: Sequence[ItemScore] | None, after: Sequence[ItemScore] | None, histories: Sequence[str]
+) -> Scores:
+    """Both, and their paired differences where both are there."""
+    difference = {}
+    if before and after:
+        for name, part in FIGURES.items():
+            counts = [[getattr(score, part) for score in scores] for scores in (after, before)]
+            difference[name] = _figure(paired_difference(counts[0], counts[1], clusters=histories))
+    return Scores(
+        before=figures(before, histories) if before else {},
+        after=figures(after, histories) if after else {},
+        difference=difference,
+    )
+
+
+def _figure(one: Interval | Difference) -> Figure:
+    p = round(one.p, 4) if isinstance(one, Difference) else None
+    return Figure(value=round(one.value, 4), low=round(one.low, 4), high=round(one.high, 4), n=one.n, p=p)
+
+
+def table(scores: dict[str, Scores]) -> str:
+    """For people: percentages with intervals."""
+    lines = [f"{'split':<7}{'figure':<9}{'n':>5}  {'before':<22}{'after':<22}difference"]
+    for split, one in scores.items():
+        for name in FIGURES:
+            cells = [one.before.get(name), one.after.get(name), one.difference.get(name)]
+            n = next((cell.n for cell in cells if cell), 0)
+            if n:
+                p = f"  p {cells[2].p:.2f}" if cells[2] and cells[2].p is not None else ""
+                title = name.replace("_", "-").upper()
+                lines.append(f"{split:<7}{title:<9}{n:>5}  {_cell(cells[0])}{_cell(cells[1])}{_cell(cells[2])}{p}")
+    return "\n".join(lines)
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return f"{'-':<22}"
+    text = f"{100 * figure.value:.1f} [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return f"{text:<22}"
