@@ -92,7 +92,7 @@ def _finish(arrived: Path, target: Path, model: LocalModel) -> Path:
         ) from None
     os.replace(arrived, target)
     shutil.rmtree(_parts(model), ignore_errors=True)
-    shutil.rmtree(storage.models_dir() / ".hub", ignore_errors=True)
+    shutil.rmtree(_hub_folder(model), ignore_errors=True)
     storage.remember(target, model.sha256)
     return target
 
@@ -100,6 +100,11 @@ def _finish(arrived: Path, target: Path, model: LocalModel) -> Path:
 def _parts(model: LocalModel) -> Path:
     """Where the parts of a broken-off download lie; they go only when the whole file has been checked."""
     return storage.models_dir() / f".{model.file}.parts"
+
+
+def _hub_folder(model: LocalModel) -> Path:
+    """Where the hub's client works; one a model, since another model's download may be running."""
+    return storage.models_dir() / f".{model.file}.hub"
 
 
 def _from_hub(model: LocalModel, progress: Progress) -> Path:
@@ -114,7 +119,7 @@ def _from_hub(model: LocalModel, progress: Progress) -> Path:
     if not _reachable(ENDPOINT):
         raise DownloadFailed("the hub cannot be reached")
     progress.say(f"fetching {model.name} ({model.licence}, {model.size / 1e9:.2f} GB) from the hub")
-    into = storage.models_dir() / ".hub"
+    into = _hub_folder(model)
     try:
         path = hub.hf_hub_download(model.hub.repo, model.hub.file, revision=model.hub.revision, local_dir=into)
     except Exception as error:  # the hub client's HTTP library changes between versions and so do its errors

@@ -53,8 +53,6 @@ def _constraint(response_format: dict[str, Any]) -> dict[str, Any]:
         return {"grammar": compact_grammar(response_format["schema"])}
     if response_format["type"] == "json_object":
         return {"response_format": {"type": "json_object"}}
-    if response_format["type"] == "text":
-        return {}
     raise refused(f"response_format {response_format['type']!r}")
 
 

@@ -60,17 +60,15 @@ def from_answer(response: lm15.Response) -> lm15.Response:
     if "tool_calls" not in answer:
         return replace(response, message=lm15.Message.assistant(str(answer.get("text", ""))))
     try:
-        parts = tuple(
-            lm15.ToolCallPart(id=f"call_{uuid.uuid4().hex[:12]}", name=call["name"], input=call["arguments"])
-            for call in answer["tool_calls"]
+        message = lm15.Message.assistant(
+            [
+                lm15.ToolCallPart(id=f"call_{uuid.uuid4().hex[:12]}", name=call["name"], input=call["arguments"])
+                for call in answer["tool_calls"]
+            ]
         )
-    except (
-        TypeError,
-        KeyError,
-        ValueError,
-    ):  # JSON, but not of the schema: the caller's parser says what it makes of it
+    except (TypeError, KeyError, ValueError):  # not of the schema: the caller's parser says what it makes of it
         return response
-    return replace(response, message=lm15.Message.assistant(parts), finish_reason="tool_call")
+    return replace(response, message=message, finish_reason="tool_call")
 
 
 def _system_text(request: lm15.Request) -> str:
