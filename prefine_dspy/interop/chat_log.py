@@ -98,10 +98,19 @@ def _log(
     for role, text, made in steps:
         worked = [one.call for one in made if not results or results.get(one.id, False)]
         lost += len(made) - len(worked)
-        executed += [call for call in worked if call not in executed]
+        executed += worked
         if text or worked:
             turns.append(Turn(role=role, text=text, calls=tuple(worked)))
-    return ChatLog(tuple(turns), tuple(executed), lost, unreadable)
+    return ChatLog(tuple(turns), once(executed), lost, unreadable)
+
+
+def once(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """Each call once, in order of its first time."""
+    kept: list[ToolCall] = []
+    for call in calls:
+        if call not in kept:
+            kept.append(call)
+    return tuple(kept)
 
 
 def text_of(content: Any) -> str:

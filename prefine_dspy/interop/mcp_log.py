@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prefine_dspy.errors import InputError
-from prefine_dspy.interop.chat_log import ChatLog
+from prefine_dspy.interop.chat_log import ChatLog, once
 from prefine_dspy.interop.outcomes import failed
 from prefine_dspy.interop.results import as_mapping, read_call
 from prefine_dspy.types import ToolCall
@@ -39,11 +39,7 @@ def read_mcp(messages: Iterable[Any]) -> ChatLog:
             worked[_id(message)] = not failed(as_mapping(message["result"]))
     answered = {identity for identity, _ in asked} & worked.keys()
     done = [call for identity, call in asked if not answered or worked.get(identity, False)]
-    once: list[ToolCall] = []
-    for call in done:
-        if call not in once:
-            once.append(call)
-    return ChatLog((), tuple(once), len(asked) - len(done), unreadable)
+    return ChatLog((), once(done), len(asked) - len(done), unreadable)
 
 
 def _message(one: Any) -> Mapping[str, Any]:
