@@ -59,6 +59,7 @@ def main(
     trials: Annotated[int, typer.Option(min=0, help="of bootstrap-optuna and mipro [twice the candidates]")] = 0,
     metric_calls: Annotated[int, typer.Option(min=0, help="of gepa [its floor]")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="of simba")] = 2,
+    threshold: Annotated[float, typer.Option(help="score at which a history's run is worth showing")] = 0.5,
     builder_metric: Annotated[
         Literal["queries", "proxy"], typer.Option(help="queries: what its memory does; proxy: words, no LM call")
     ] = "queries",
@@ -79,7 +80,7 @@ def main(
     ] = False,
 ) -> None:
     """Compile a program: its demonstrations, or its instructions, for an LM."""
-    settings = Settings(demos, candidates, bootstrapped, trials, metric_calls, steps, seed)
+    settings = Settings(demos, candidates, bootstrapped, trials, metric_calls, steps, threshold, seed)
     sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
     try:
         if optimizer not in OPTIMIZERS:
@@ -103,6 +104,7 @@ def main(
         )
         task.builder_score, task.bootstrap_histories = builder_metric, bootstrap_histories
         began_with, parts = _begin(task, start, part)
+        task.parts = parts
         if dry_run:
             typer.echo(_plan(task, parts))
             typer.echo(report(stages(task, began_with, optimizer, parts), prompt_rate, output_rate))

@@ -25,15 +25,13 @@ from prefine_dspy.rendering import history_text, memory_text
 from prefine_dspy.types import History
 from programs import load_system
 from programs.compilation.builder_metric import BuilderMetric, ProxyMetric
-from programs.compilation.demonstrations import Pools
+from programs.compilation.demonstrations import Pools, choose, give
 from programs.compilation.job import Job, Settings
 from programs.compilation.optimizers import SEARCHING
-from programs.compilation.parts import PartName, part_of
+from programs.compilation.parts import PartName, graft, part_of
 from programs.system import System
 
 BuilderScore = Literal["queries", "proxy"]
-# a history whose queries go this well shows how to build a memory
-BUILDER_THRESHOLD = 0.7
 
 
 @dataclass
@@ -46,6 +44,7 @@ class MPTTask:
         benchmark, splits, mapping: the data.
         lm, memory_lm, teacher_lm: see `Job`; the memory LM runs the builder.
         settings: of the optimizer.
+        parts: which get compiled.
         builder_score: "queries" asks the caller; "proxy" compares words and costs no call.
         bootstrap_histories: train histories that are run for traces; labelled demonstrations come from all.
         check, say: see `Job`.
@@ -60,6 +59,7 @@ class MPTTask:
     memory_lm: dspy.BaseLM
     teacher_lm: dspy.BaseLM
     settings: Settings
+    parts: tuple[PartName, ...] = ("caller",)
     builder_score: BuilderScore = "queries"
     bootstrap_histories: int = 3
     check: Callable[[], None] = lambda: None
@@ -96,7 +96,7 @@ class MPTTask:
             train = examples(self._bootstrapped(), program, shorten=True)
         if optimizer in SEARCHING:
             dev = examples(self.splits["dev"], program, shorten=False)
-        metric, feedback = self._metrics(part, program)
+        metric, feedback = self._metrics(part, self._read_by(program) if part == "memory" else program)
         return Job(
             name=part,
             student=part_of(program, part),
@@ -108,7 +108,7 @@ class MPTTask:
             lm=self.memory_lm if part == "memory" else self.lm,
             teacher_lm=self.teacher_lm,
             settings=self.settings,
-            threshold=BUILDER_THRESHOLD if part == "memory" else None,
+            threshold=self.settings.threshold if part == "memory" else None,
             check=self.check,
             say=self.say,
         )
@@ -121,6 +121,15 @@ class MPTTask:
         """For the manifest."""
         metrics = {part: self._metrics(part, load_system(self.program, **self.options).program)[0] for part in parts}
         return {part: metric.__name__ for part, metric in metrics.items()}
+
+    def _read_by(self, program: Any) -> Any:
+        """The program whose caller judges memories: when the caller gets compiled as well, with the demonstrations that
+        it can have before there are memories, for it will not read them uncompiled."""
+        if "caller" not in self.parts:
+            return program
+        pools = self.pools("caller", program)
+        demos = {name: choose(pool, self.settings.demos, self.settings.seed) for name, pool in pools.items()}
+        return graft(give(part_of(program, "caller"), demos), program)
 
     def _bootstrapped(self) -> Split:
         train = self.splits["train"]

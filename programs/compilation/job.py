@@ -27,6 +27,7 @@ class Settings:
         trials: evaluations of bootstrap-optuna and mipro; 0 takes twice the candidates.
         metric_calls: of gepa; 0 takes its floor and two candidates' worth.
         steps: of simba.
+        threshold: the least score at which a history's run is good enough to show; queries must be wholly right.
         seed: of every choice.
     """
 
@@ -36,6 +37,7 @@ class Settings:
     trials: int = 0
     metric_calls: int = 0
     steps: int = 2
+    threshold: float = 0.5
     seed: int = 0
 
     @property
