@@ -190,7 +190,9 @@ class Agent:
         if self._builder is None:
             return self._updated(asked, None)
         with self._settings(self._lm):
-            return self._updated(asked, await self._builder.acall(*self._builder_inputs(asked)))
+            # its LM calls depend on each other, so a thread loses nothing; DSPy carries these settings into it
+            update = await dspy.asyncify(self._builder)(*self._builder_inputs(asked))
+        return self._updated(asked, update)
 
     def updater(self, tools: Any, transient: Transient | None = None) -> Callable[..., MemoryUpdate]:
         """`(memory, sessions) -> MemoryUpdate` for a `PreferenceStore`, which keeps memory and sessions itself.
