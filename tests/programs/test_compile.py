@@ -72,7 +72,7 @@ def test_bootstrapped_demonstrations_reach_all_four_predictors(tmp_path, knowing
 
 def test_what_is_bootstrapped_comes_from_runs_of_the_program(tmp_path, knowing):
     knowing.demonstrated = False
-    compile_(tmp_path, "--threshold", "0.2", optimizer="bootstrap")
+    compile_(tmp_path, "--threshold", "0.2", "--bootstrap-histories", "6", optimizer="bootstrap")
     for predictor in state_of(tmp_path).values():
         assert any(demo.get("augmented") for demo in predictor["demos"])
     verdicts = state_of(tmp_path)["memory.verify"]["demos"]
