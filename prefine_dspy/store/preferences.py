@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from prefine_dspy.errors import InputError
+from prefine_dspy.evidence import persistent_calls
 from prefine_dspy.store import rows
 from prefine_dspy.store.database import Database
 from prefine_dspy.store.erase import erase_deleted
@@ -18,6 +19,7 @@ from prefine_dspy.store.errors import one_line
 from prefine_dspy.store.limits import MAX_ID, check_id, check_memory, check_session, check_text, storable
 from prefine_dspy.store.records import Export, Version
 from prefine_dspy.store.user_lock import user_lock
+from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Memory, MemoryUpdate, Session
 
 Updater = Callable[[Memory, Sequence[Session]], MemoryUpdate]
@@ -100,7 +102,16 @@ class PreferenceStore:
         with one_line(self._database.where), self._database.read() as connection:
             return rows.all_versions(connection, user)
 
-    def update(self, user: str, session: Session, updater: Updater, *, lm: str = "", program: str = "") -> MemoryUpdate:
+    def update(
+        self,
+        user: str,
+        session: Session,
+        updater: Updater,
+        *,
+        tools: Catalogue | None = None,
+        lm: str = "",
+        program: str = "",
+    ) -> MemoryUpdate:
         """Observe one session.
 
         The updater is given the memory and the user's last sessions, the new one with its dialogue, and may take its
@@ -109,6 +120,7 @@ class PreferenceStore:
 
         Args:
             updater: see `Updater`.
+            tools: those of the session; with them, transient arguments (dates, places) are not kept either.
             lm: identity of the LM behind it, for the version's record.
             program: fingerprint of the program behind it.
 
@@ -117,6 +129,7 @@ class PreferenceStore:
         """
         check_id("user", user)
         check_session(session)
+        kept = self._kept(session, tools)
         check_text("LM's name", lm, MAX_ID)
         check_text("program's name", program, MAX_ID)
         with self._changing(user):
@@ -127,7 +140,7 @@ class PreferenceStore:
                 earlier = [] if base and base.pinned else rows.last_sessions(connection, user, self.window - 1)
             memory = _with_sessions(base, before)
             if seen is not None:
-                return _again(memory, session, seen)
+                return _again(memory, kept, seen)
             update = self._ask(updater, memory, [*earlier, session], bool(base and base.pinned))
             update = _settled(update, (*before, session.id))
             number = (base.number if base else 0) + 1
@@ -144,7 +157,7 @@ class PreferenceStore:
             )
             with self._database.write() as connection:
                 rows.add_version(connection, user, version)
-                rows.add_session(connection, user, number, self._kept(session))
+                rows.add_session(connection, user, number, kept)
             return update
 
     def correct(self, user: str, text: str, pinned: bool = True) -> Memory:
@@ -227,8 +240,10 @@ class PreferenceStore:
         rows.add_version(connection, user, version)
         return _with_sessions(version, rows.session_ids(connection, user))
 
-    def _kept(self, session: Session) -> Session:
-        return session if self.keep_dialogue else Session(id=session.id, calls=session.calls)
+    def _kept(self, session: Session, tools: Catalogue | None) -> Session:
+        if self.keep_dialogue:
+            return session
+        return Session(id=session.id, calls=persistent_calls(session, tools) if tools else session.calls)
 
     @staticmethod
     def _ask(updater: Updater, memory: Memory, sessions: list[Session], pinned: bool) -> MemoryUpdate:
@@ -250,8 +265,8 @@ def _settled(update: MemoryUpdate, sessions: tuple[str, ...]) -> MemoryUpdate:
     return update.model_copy(update={"memory": memory})
 
 
-def _again(memory: Memory, session: Session, seen: Session) -> MemoryUpdate:
-    if session.calls != seen.calls:
+def _again(memory: Memory, kept: Session, seen: Session) -> MemoryUpdate:
+    if kept.calls != seen.calls:
         raise InputError("this session's id was used for other calls before: give every session an id of its own")
     return MemoryUpdate(memory=memory, attempts=({"stage": "skip", "reason": "the session was observed before"},))
 

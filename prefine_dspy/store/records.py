@@ -23,7 +23,7 @@ class Version(BaseModel):
         pinned: the hypothesis is a person's, and sessions do not change it.
         accepted: this version brought a new hypothesis.
         session: the observed session's id.
-        calls: the calls executed in it: with the calls of the versions before, the evidence of this one.
+        calls: what is kept of the calls in it: with those of the versions before, the evidence of this one.
         attempts: the update's trace: candidates and verdicts, in order.
         lm: identity of the LM that made the update.
         program: fingerprint of the program that made it.

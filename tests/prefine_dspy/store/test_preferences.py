@@ -10,7 +10,8 @@ from store_sessions import accept, refuse, session
 
 from prefine_dspy.errors import InputError
 from prefine_dspy.store import PreferenceStore
-from prefine_dspy.types import Choice, Memory, MemoryUpdate, Session
+from prefine_dspy.tools import Catalogue, Parameter, Tool
+from prefine_dspy.types import Choice, Memory, MemoryUpdate, Session, ToolCall
 
 
 def test_an_unknown_user_has_an_empty_memory(store: PreferenceStore) -> None:
@@ -62,6 +63,22 @@ def test_dialogue_is_kept_when_asked(url: str) -> None:
 def test_without_asking_no_dialogue_is_kept(store: PreferenceStore) -> None:
     store.update("ana", session("s1"), accept)
     assert "what I said" not in json.dumps(store.export("ana"))
+
+
+def test_with_tools_transient_arguments_are_not_kept(store: PreferenceStore) -> None:
+    tool = Tool(name="GetFlights", parameters=(Parameter(name="flight_class"), Parameter(name="date", transient=True)))
+    call = ToolCall.of("GetFlights", flight_class="Economy", date="March 5th")
+    one = Session(id="s1", calls=(call, ToolCall.of("GetFlights", date="March 6th")))
+    given: list[Session] = []
+
+    def note(memory: Memory, sessions: Sequence[Session]) -> MemoryUpdate:
+        given.extend(sessions)
+        return accept(memory, sessions)
+
+    store.update("ana", one, note, tools=Catalogue([tool]))
+    assert given == [one], "the updater decides itself"
+    assert store.sessions("ana") == [Session(id="s1", calls=(ToolCall.of("GetFlights", flight_class="Economy"),))]
+    assert not store.update("ana", one, accept, tools=Catalogue([tool])).accepted, "sent again, it is the same session"
 
 
 def test_the_updater_sees_a_window_and_the_memory_names_all(url: str) -> None:
