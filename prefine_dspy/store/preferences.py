@@ -187,6 +187,9 @@ class PreferenceStore:
     def forget(self, user: str) -> bool:
         """Remove everything of a user, and leave nothing readable in the database's files (see `erase_deleted`).
 
+        The store has no cache of its own. An `Agent` uses none either; an updater of another kind is best given an LM
+        with `cache=False`, as DSPy's cache on disk holds prompts.
+
         Returns:
             whether there was anything.
         """
