@@ -141,8 +141,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 def versions() -> dict[str, str]:
     """The versions that a compiled program's scores depend on."""
-    found = {"python": platform.python_version(), "dspy": dspy.__version__}
-    for package in ("prefine-dspy", "xllamacpp", "litellm"):
+    from prefine_dspy import __version__  # not at the top: the package itself imports this module
+
+    found = {"python": platform.python_version(), "dspy": dspy.__version__, "prefine-dspy": __version__}
+    for package in ("xllamacpp", "litellm"):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
