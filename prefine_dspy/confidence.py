@@ -1,9 +1,10 @@
 """How sure an LM was of each argument: from the log-probabilities of the tokens that the value is made of.
 
-Log-probabilities are those of the LM without its grammar. Where an argument has a closed set of values, each token's
-probability is therefore divided by that of all listed alternatives that could still lead to a member of the set; the
-product is the probability of the value among the allowed ones. Elsewhere it is the product of the tokens' own
-probabilities: the value as written, so longer texts get less. Either is conditional on what was decided before it.
+Log-probabilities are those of the LM without its grammar. At each token of a value, the probability of all listed
+alternatives that could still lead to this value is therefore divided by that of those that could still lead to any
+allowed one, if the argument has a closed set of values; the product is the probability of the value among the allowed
+ones. Elsewhere it is not divided: the probability of the value as written, so longer texts get less. Either is
+conditional on what was decided before it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from prefine_dspy.types import ToolCall
 
 ALTERNATIVES = 10
 """Alternatives asked for at each token; those beyond are counted as impossible."""
+_IMPOSSIBLE = -100.0
 _ARGUMENTS = re.compile(rb'"function"\s*:\s*"(?P<name>[^"\\]*)"\s*,\s*"arguments"\s*:\s*(?=\{)')
 _BLANKS = re.compile(r"[\s,:]*")
 
@@ -60,7 +62,7 @@ def confidences(logprobs: Any, calls: Sequence[ToolCall], tools: Catalogue) -> l
         spans.remove(match)
         wanted = {name: span for name, span in match[1].items() if name in call.arguments}
         found.append(
-            {name: _probability(tokens, span, _allowed(call.name, name, tools)) for name, span in wanted.items()}
+            {name: _probability(tokens, text, span, _allowed(call.name, name, tools)) for name, span in wanted.items()}
         )
     return found
 
@@ -71,17 +73,20 @@ def read_tokens(logprobs: Any) -> list[Token]:
     if not isinstance(content, list | tuple):
         return []
     try:
-        return [
-            Token(_bytes(one), float(_get(one, "logprob")), tuple(_alternatives(_get(one, "top_logprobs"))))
-            for one in content
-        ]
+        return [Token(_bytes(one), _logprob(one), tuple(_alternatives(_get(one, "top_logprobs")))) for one in content]
     except (TypeError, ValueError):
         return []
 
 
 def _alternatives(top: Any) -> Iterable[tuple[bytes, float]]:
     for one in top or ():
-        yield _bytes(one), float(_get(one, "logprob"))
+        yield _bytes(one), _logprob(one)
+
+
+def _logprob(token: Any) -> float:
+    """At most 0 and finite: some servers write -inf or -9999 for "not among the listed"."""
+    value = float(_get(token, "logprob"))
+    return min(0.0, max(value, _IMPOSSIBLE)) if not math.isnan(value) else _IMPOSSIBLE
 
 
 def _bytes(token: Any) -> bytes:
@@ -138,9 +143,9 @@ def _allowed(function: str, argument: str, tools: Catalogue) -> tuple[bytes, ...
     return tuple(json.dumps(one, ensure_ascii=False)[1:].encode("utf-8") for one in members)
 
 
-def _probability(tokens: Sequence[Token], span: _Span, allowed: tuple[bytes, ...]) -> float:
-    total, position = 0.0, 0
-    before = b""
+def _probability(tokens: Sequence[Token], text: bytes, span: _Span, allowed: tuple[bytes, ...]) -> float:
+    value = text[span.start : span.end]
+    total, position, done = 0.0, 0, 0
     for token in tokens:
         start, position = position, position + len(token.text)
         if position <= span.start:
@@ -148,28 +153,42 @@ def _probability(tokens: Sequence[Token], span: _Span, allowed: tuple[bytes, ...
         if start >= span.end:
             break
         cut = max(0, span.start - start)
-        mass = _allowed_mass(token, cut, before, allowed) if allowed else 1.0
-        total += token.logprob - math.log(mass)
-        before += token.text[cut:]
-    return round(min(1.0, math.exp(min(0.0, total))), 4)
+        total += math.log(_share(token, cut, value[:done], value, allowed))
+        done += len(token.text) - cut
+    return round(min(1.0, math.exp(total)), 4)
 
 
-def _allowed_mass(token: Token, cut: int, before: bytes, allowed: tuple[bytes, ...]) -> float:
-    """The probability of all tokens that could stand here, the chosen one included.
+def _share(token: Token, cut: int, before: bytes, value: bytes, allowed: tuple[bytes, ...]) -> float:
+    """Of what may stand at this place, the part that could still lead to the value.
+
+    Other tokens than the chosen one may lead there too: a shorter piece of the same word, or the closing quotation mark
+    together with a comma.
 
     Args:
         cut: bytes of the token that belong to what stands before the value.
         before: the value's bytes so far.
+        value: all of them.
+        allowed: the closed set; () when anything may stand here.
     """
-    rests = [one[len(before) :] for one in allowed if one.startswith(before)]
-    mass, chosen = 0.0, False
-    for text, logprob in token.alternatives:
-        inside = text[cut:]
-        if text == token.text:
-            chosen = True
-        elif text[:cut] != token.text[:cut] or not inside:
-            continue
-        elif not any(rest and (rest.startswith(inside) or inside.startswith(rest)) for rest in rests):
-            continue
-        mass += math.exp(logprob)
-    return mass if chosen else mass + math.exp(token.logprob)
+    here = {**dict(token.alternatives), token.text: token.logprob}
+    same = {text: p for text, p in here.items() if text[:cut] == token.text[:cut] and len(text) > cut}
+    leading = sum(math.exp(p) for text, p in same.items() if text == token.text or _fits(text[cut:], before, value))
+    if not allowed:
+        return min(1.0, leading)
+    rivals = sum(
+        math.exp(p)
+        for text, p in same.items()
+        if text == token.text or any(_fits(text[cut:], before, one) for one in allowed)
+    )
+    return leading / max(rivals, leading)
+
+
+def _fits(piece: bytes, before: bytes, value: bytes) -> bool:
+    """Whether a value that begins with `before` can go on with the piece."""
+    if not value.startswith(before):
+        return False
+    rest = value[len(before) :]
+    if rest.startswith(piece):
+        return True
+    # past the end of a number: "12" is not "1" and something else
+    return bool(rest) and piece.startswith(rest) and not (rest[-1:].isalnum() and piece[len(rest) :][:1].isalnum())

@@ -64,6 +64,36 @@ def test_an_open_value_has_the_probability_of_its_text():
     assert result.sources[0]["destination"].confidence == 0.25
 
 
+def test_how_the_answer_goes_on_after_the_value_does_not_matter():
+    assert (
+        confidence(("Economy", 0.8, {"Economy": 0.8, "Business": 0.2}), ('",', 0.1, {'"': 0.7, '"}': 0.2, '",': 0.1}))
+        == 0.8
+    )
+
+
+def test_pieces_of_the_same_word_count_for_it():
+    assert confidence(("Economy", 0.3, {"Economy": 0.3, "Eco": 0.5, "Business": 0.2}), sure('",')) == 0.8
+
+
+def test_a_longer_number_is_another_number():
+    tools = [pf.Tool(name="f", parameters=(pf.Parameter(name="n", type="integer"),))]
+    tokens = [
+        sure('{"call":{"function":"f","arguments":{"n":'),
+        ("1", 0.5, {"1": 0.5, "12": 0.3, "1}": 0.2}),
+        sure("}}}"),
+    ]
+    result = pf.load(pf.PRefine(), Tokens(tokens).lm())("One", tools)
+    assert result.sources[0]["n"].confidence == 0.7
+
+
+@pytest.mark.parametrize("logprob", [float("-inf"), float("nan"), -9999.0, 3.0])
+def test_odd_numbers_stay_probabilities(logprob):
+    text = '{"call":{"function":"GetFlights","arguments":{"flight_class":"Economy"}}}'
+    tokens = [{"token": text, "logprob": logprob, "top_logprobs": [{"token": "x", "logprob": logprob}]}]
+    (found,) = confidences({"content": tokens}, [ToolCall.of("GetFlights", flight_class="Economy")], TOOLS)
+    assert 0.0 <= found["flight_class"] <= 1.0
+
+
 def test_bytes_of_one_character_may_be_in_two_tokens():
     text = '{"call":{"function":"GetFlights","arguments":{"airlines":"Zürich","flight_class":"Economy"}}}'.encode()
     cut = text.index("ü".encode()) + 1
