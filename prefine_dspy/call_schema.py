@@ -16,7 +16,7 @@ from prefine_dspy.tools import Catalogue, Parameter, Tool
 UNSPECIFIED = "unspecified"
 # No leading punctuation: where a model would write a bare number, the forced quotation mark makes it pick the token
 # `",` and go on with `,5`. At most 80 characters, so that a runaway value ends.
-TEXT_VALUE = r"^[^\s,.;:<>=~!?*].{0,79}$"
+TEXT_VALUE = r"^[^ ,.;:<>=~!?*].{0,79}$"
 
 
 def call_type(tools: Catalogue) -> type:
