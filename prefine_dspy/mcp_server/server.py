@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from prefine_dspy import __version__
-from prefine_dspy.errors import MissingExtra, PrefineError
-from prefine_dspy.mcp_server.memory_tools import MemoryTools
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
 
-try:
-    from mcp.server.mcpserver import MCPServer
-    from mcp.server.mcpserver.exceptions import ToolError
-    from mcp_types import ToolAnnotations
-except ModuleNotFoundError:
-    raise MissingExtra("the MCP server", "mcp") from None
+from prefine_dspy import __version__
+from prefine_dspy.errors import PrefineError
+from prefine_dspy.mcp_server.memory_tools import MemoryTools
 
 INSTRUCTIONS = """\
 Remembers how each user likes things done, from the tool calls of their earlier sessions. Before you call a tool for a
