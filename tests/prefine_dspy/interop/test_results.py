@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import dspy
 import pytest
 from foreign_tools import CHAT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prefine_dspy as pf
@@ -141,6 +141,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*CHAT["function"]["parameters"]["properties"], "other"]), json_values))
 def test_any_value_is_typed_or_left_out(arguments):
     typed_call(ToolCall(name="book_flight", arguments=arguments), catalogue([CHAT]))

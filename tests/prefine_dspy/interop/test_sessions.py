@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_world import SESSIONS
 
@@ -190,6 +190,7 @@ hostile = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.fixed_dictionaries(
@@ -203,6 +204,7 @@ def test_hostile_chats_never_crash(messages):
     to_session(messages, id="s")
 
 
+@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({"method": st.just("tools/call")}, optional={"params": hostile, "id": hostile})))
 def test_hostile_traffic_never_crashes(messages):
     to_session(messages, id="s")
