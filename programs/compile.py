@@ -128,7 +128,8 @@ def main(
         raise typer.Exit(INTERRUPTED) from None
     _show(result, written, out)
     if result.stopped:
-        _say(f"stopped: {result.stopped}; the best so far was written. Go on: {_continue_command()} --max-calls N")
+        more = f" Go on: {_continue_command()} --max-calls N" if "--max-calls" in result.stopped else ""
+        _say(f"stopped: {result.stopped}; the best so far was written.{more}")
         raise typer.Exit(OUT_OF_BUDGET)
 
 

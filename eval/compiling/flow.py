@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from eval.compiling.scores import before_and_after, clusters
 from eval.compiling.task import MPTTask
 from eval.compiling.workspace import Workspace
 from eval.metrics.counts import ItemScore
+from eval.progress import PhaseProgress
 from prefine_dspy.errors import BudgetExhausted, InputError
 from prefine_dspy.manifest import Scores
 from programs.compilation.estimate import CALLS_PER_SESSION
@@ -77,11 +77,15 @@ def compile_program(
     return Compiled(compiled, scores, notes, stopped)
 
 
-def _scored(task: MPTTask, program: Any, split: str, tick: Callable[[], None] | None = None) -> list[ItemScore] | None:
+def _scored(task: MPTTask, program: Any, name: str) -> list[ItemScore] | None:
     """The scores of a split; None when the budget ended first."""
-    task.say(f"scoring {len(task.splits[split].instances)} {split} queries")
+    system, split = task.system(program), task.splits[name]
+    total = len(split.instances)
+    if system.builds_memory:
+        total += sum(len(history.sessions) for history in split.histories if split.of(history.id))
     try:
-        return task.harness.item_scores(task.system(program), task.splits[split], tick or (lambda: None))
+        with PhaseProgress(f"{name} scores", total, 0, "sessions and queries") as progress:
+            return task.harness.item_scores(system, split, progress.advance)
     except BudgetExhausted:
         return None
 

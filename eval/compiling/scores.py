@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import dspy
 
@@ -15,7 +15,7 @@ from eval.metrics.slots import score_item
 from eval.metrics.statistics import Difference, Interval, bootstrap, paired_difference
 from prefine_dspy.errors import PrefineError
 from prefine_dspy.manifest import Figure, Scores
-from prefine_dspy.types import Memory
+from prefine_dspy.types import History, Memory
 from programs.system import System
 
 # figure -> the counts that it pools
@@ -36,8 +36,8 @@ class Harness(NamedTuple):
     memory_lm: dspy.BaseLM
     check: Callable[[], None]
 
-    def memory(self, system: System, history: Any) -> Memory:
-        """The memory after all sessions; a session whose update fails changes nothing."""
+    def memory(self, system: System, history: History, tick: Callable[[], None] = lambda: None) -> Memory:
+        """The memory after all sessions; a session whose update fails changes nothing. `tick` is called after each."""
         memory = Memory()
         if not system.builds_memory:
             return memory
@@ -51,14 +51,16 @@ class Harness(NamedTuple):
                 except Exception:
                     self.check()
                 self.check()
+                tick()
         return memory
 
     def item_scores(self, system: System, split: Split, tick: Callable[[], None] = lambda: None) -> list[ItemScore]:
-        """One score a query of the split, in order. A query whose answer fails counts as unreadable."""
+        """One score a query of the split, in order. A query whose answer fails counts as unreadable. `tick` is called
+        after each session and each query."""
         scores = []
         for history in split.histories:
             instances = split.of(history.id)
-            memory = self.memory(system, history) if instances else Memory()
+            memory = self.memory(system, history, tick) if instances else Memory()
             for instance in instances:
                 tools = catalogue_of(self.benchmark, instance)
                 calls, failed = [], True

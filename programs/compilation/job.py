@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from programs.compilation.demonstrations import Pools
 from programs.compilation.parts import PartName
 
 Metric = Callable[..., Any]
+SAY_EVERY_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,16 @@ class Job:
 
         `dspy.Evaluate` would swallow the end of the budget, and submits slow examples twice.
         """
-        scores = []
+        scores: list[float] = []
+        started = last = time.monotonic()
         with dspy.context(lm=self.lm):
             for example in examples:
                 scores.append(self._score(part, example))
+                now = time.monotonic()
+                if now - last > SAY_EVERY_SECONDS:
+                    last = now
+                    left = (now - started) / len(scores) * (len(examples) - len(scores))
+                    self.say(f"{self.name}: {len(scores)} of {len(examples)} examples, {left:.0f} s left of this set")
         return math.fsum(scores) / len(scores) if scores else 0.0
 
     def _score(self, part: dspy.Module, example: dspy.Example) -> float:

@@ -8,9 +8,12 @@ take whole examples as labelled demonstrations, while here each predictor has it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 
 import dspy
+from dspy.utils.exceptions import DSPyError
 
 from prefine_dspy.errors import BudgetExhausted, InputError
 from programs.compilation.demonstrations import choose, fill_empty, give
@@ -99,12 +102,15 @@ def optimize(name: str, job: Job) -> str:
     job.propose("uncompiled", job.student)
     try:
         try:
-            OPTIMIZERS[name](job)
+            with redirect_stdout(sys.stderr):  # DSPy's own progress
+                OPTIMIZERS[name](job)
         except Exception:
             job.check()  # optimizers wrap what stopped them in errors of their own
             raise
     except BudgetExhausted as stop:
         return str(stop)
+    except DSPyError as error:  # an LM that cannot write what the optimizer asks for, e.g. a proposed instruction
+        return f"{name} could not go on: {' '.join(str(error).split())[:200]}"
     return ""
 
 
