@@ -32,7 +32,6 @@ from prefine_dspy.artifact import load_program, save_program
 from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.manifest import DataPart, LMPart, Manifest, OptimizerPart, ProgramPart, SplitPart
 from programs import load_system
-from programs.compilation.demonstrations import check_all_have_demonstrations
 from programs.compilation.estimate import OUTPUT_RATE, PROMPT_RATE, report
 from programs.compilation.job import Settings
 from programs.compilation.optimizers import OPTIMIZERS
@@ -64,10 +63,10 @@ def main(
         Literal["queries", "proxy"], typer.Option(help="queries: what its memory does; proxy: words, no LM call")
     ] = "queries",
     train_histories: Annotated[int | None, typer.Option(min=1, help="[a third]")] = None,
-    dev_histories: Annotated[int | None, typer.Option(min=0, help="[a quarter]")] = None,
+    dev_histories: Annotated[int | None, typer.Option(min=0, help="[a fifth]")] = None,
     test_histories: Annotated[int | None, typer.Option(min=0, help="[the rest]")] = None,
     bootstrap_histories: Annotated[int, typer.Option(min=1, help="train histories that are run for traces")] = 3,
-    queries_per_history: Annotated[int | None, typer.Option(min=1, help="at most, balanced")] = 8,
+    queries_per_history: Annotated[int | None, typer.Option(min=1, help="at most, balanced")] = 6,
     seed: Annotated[int, typer.Option(help="of splits and choices")] = 0,
     max_calls: Annotated[int | None, typer.Option(min=0, help="LM calls at most, scores included")] = None,
     dry_run: Annotated[bool, typer.Option(help="print calls, tokens and time, and call no LM")] = False,
@@ -116,8 +115,6 @@ def main(
             task.check, task.say = workspace.check, _say
             _say(_plan(task, parts))
             result = compile_program(task, began_with, optimizer, parts, workspace)
-            if optimizer == "labeled":
-                check_all_have_demonstrations(_only(result.program, parts))
             done = {"scores": result.scores, "stopped": result.stopped, "cost": workspace.cost()}
             written = save_program(result.program, out, manifest.model_copy(update=done))
     except PrefineError as error:
@@ -202,15 +199,6 @@ def _manifest(task: MPTTask, optimizer: str, parts: tuple[PartName, ...], start:
         },
         commit=commit(),
     )
-
-
-def _only(program: Any, parts: tuple[PartName, ...]) -> Any:
-    """The program without the parts that were not compiled."""
-    copy = program.deepcopy()
-    for name in parts_in(copy):
-        if name not in parts:
-            delattr(copy, name)
-    return copy
 
 
 def _plan(task: MPTTask, parts: tuple[PartName, ...]) -> str:

@@ -11,8 +11,9 @@ from eval.metrics.counts import ItemScore
 from eval.progress import PhaseProgress
 from prefine_dspy.errors import BudgetExhausted, InputError
 from prefine_dspy.manifest import Scores
+from programs.compilation.demonstrations import check_all_have_demonstrations
 from programs.compilation.estimate import CALLS_PER_SESSION
-from programs.compilation.optimizers import finished, optimize
+from programs.compilation.optimizers import ALWAYS_DEMONSTRATING, finished, optimize
 from programs.compilation.parts import PartName, graft
 
 SCORED = ("dev", "test")
@@ -42,6 +43,7 @@ def compile_program(
 
     Raises:
         InputError: the LM cannot be used, or the budget does not even cover the scores.
+        EmptyDemonstrationsError: the train split has nothing to demonstrate a predictor with.
     """
     limit = workspace.max_calls
     aside = calls_for_scores(task, parts)
@@ -63,7 +65,10 @@ def compile_program(
         stopped = optimize(optimizer, job) or stopped
         best = job.best()
         notes.append(f"{part}: {best.label}" + (f", {best.score:.3f} on dev" if best.score is not None else ""))
-        compiled = graft(finished(optimizer, job), compiled)
+        chosen = finished(optimizer, job)
+        if optimizer in ALWAYS_DEMONSTRATING:
+            check_all_have_demonstrations(chosen)
+        compiled = graft(chosen, compiled)
     workspace.allow(limit)
     after = {"dev": _scored(task, compiled, "dev")}
     before["test"], after["test"] = _scored(task, program, "test"), _scored(task, compiled, "test")
@@ -81,6 +86,8 @@ def _scored(task: MPTTask, program: Any, name: str) -> list[ItemScore] | None:
     """The scores of a split; None when the budget ended first."""
     system, split = task.system(program), task.splits[name]
     total = len(split.instances)
+    if not total:
+        return []
     if system.builds_memory:
         total += sum(len(history.sessions) for history in split.histories if split.of(history.id))
     try:

@@ -22,7 +22,7 @@ from prefine_dspy.types import History
 
 SPLITS = ("train", "dev", "test")
 # shares when no sizes are given: the rest is test, so that most of the data says how good the result is
-SHARES = {"train": 1 / 3, "dev": 1 / 4}
+SHARES = {"train": 1 / 3, "dev": 1 / 5}
 
 
 class Sources(NamedTuple):

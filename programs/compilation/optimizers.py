@@ -87,6 +87,9 @@ SEARCHING = frozenset({"bootstrap-rs", "bootstrap-optuna", "mipro", "gepa", "sim
 # and these are about demonstrations: none of their predictors may end without one
 DEMONSTRATING = frozenset({"labeled", "bootstrap", "bootstrap-rs", "bootstrap-optuna", "mipro"})
 
+# of these the first does nothing else, and the second ends with what it found
+ALWAYS_DEMONSTRATING = frozenset({"labeled", "bootstrap"})
+
 
 def optimize(name: str, job: Job) -> str:
     """Run an optimizer; the best program so far is in `job.best()` whatever ended it.

@@ -116,6 +116,10 @@ def test_the_budget_is_kept_and_the_best_so_far_written(tmp_path, knowing):
     assert manifest["stopped"]
     assert manifest["scores"]["test"]["after"]
     load_program(tmp_path / "out")
+    spent = len(knowing.script.requests)
+    compile_(tmp_path, "--resume", "--max-calls", "500", **FAST)
+    assert not manifest_of(tmp_path)["stopped"]
+    assert manifest_of(tmp_path)["cost"]["lm_calls"] == len(knowing.script.requests) > spent
 
 
 def test_a_budget_that_covers_nothing_is_said_at_once(tmp_path, knowing):
