@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eval.instance import Instance
 
@@ -14,18 +14,20 @@ NEW_PREFERENCE = 1.3
 Cell = tuple[str, str]
 
 
-def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[Instance]:
-    """A slice with the same number of each reasoning type and query type, over few histories.
+def balanced(
+    instances: Sequence[Instance], limit: int, seed: int = 0, lengths: Mapping[str, int] | None = None
+) -> list[Instance]:
+    """A slice with the same number of each reasoning type and query type, over little history.
 
-    A memory is built once a history and is what costs, so histories are taken whole, one after the other: each time
-    the one that fills most of the places left, where a preference not yet there counts for more, and a contested one
-    as long as the slice has a smaller share of contested instances than the whole. Deterministic; the order is that
-    of `instances`.
+    Reading histories is what costs, so they are taken whole, one after the other: each time the one that fills most of
+    the places left for its length, where a preference not yet there counts for more, and a contested one as long as the
+    slice has a smaller share of contested instances than the whole. Deterministic; the order is that of `instances`.
 
     Args:
         instances: all of them.
         limit: how many to take; everything when there are not more.
         seed: decides between equally good histories.
+        lengths: of each history, in any unit; without them all count as equally long.
     """
     if limit >= len(instances):
         return list(instances)
@@ -42,7 +44,10 @@ def balanced(instances: Sequence[Instance], limit: int, seed: int = 0) -> list[I
         offers = {name: _fitting(instances, by_history[name], places) for name in order}
         lacking = sum(i.contested for i in so_far) < contested_share * len(so_far)
         wanted = [name for name in order if any(instances[k].contested for k in offers[name])] if lacking else []
-        best = max(wanted or order, key=lambda name: _worth([instances[k] for k in offers[name]], so_far))
+        best = max(
+            wanted or order,
+            key=lambda name: _worth([instances[k] for k in offers[name]], so_far) / (lengths or {}).get(name, 1),
+        )
         places.subtract(_cell(instances[k]) for k in offers[best])
         taken += offers[best]
         order.remove(best)
