@@ -205,9 +205,9 @@ def read_today(text: str) -> datetime:
     """
     try:
         today = datetime.fromisoformat(text)
-    except ValueError as error:
+        return today.astimezone(UTC).replace(tzinfo=None) if today.tzinfo else today
+    except (ValueError, OverflowError) as error:
         raise InputError(f"--today {text!r} is no ISO date: write it as 2026-06-15 or 2026-06-15T12:00:00") from error
-    return today.astimezone(UTC).replace(tzinfo=None) if today.tzinfo else today
 
 
 def score_files(

@@ -82,11 +82,11 @@ def read_dialogues(directory: Path) -> Iterator[Dialogue]:
         raise InputError(f"no en_train.txt, en_dev.txt or en_test.txt in {directory}: give DuRecDial 2.0's folder")
     for split, path in found.items():
         try:
-            with path.open(encoding="utf-8") as lines:
+            with path.open(encoding="utf-8-sig") as lines:
                 for number, line in enumerate(lines):
                     if line.strip():
                         yield regular(json.loads(line), f"en_{split}_{number}")
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is not one JSON record a line: {error}") from error
 
 

@@ -94,6 +94,8 @@ def parse_json(text: str, path: Path, first_line: int = 1) -> Any:
         raise InputError(f"{where}: not JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
         raise InputError(f"{path}:{first_line}: JSON nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{path}:{first_line}: cannot be used: {str(error).partition(';')[0]}") from None
 
 
 def identity(parts: Iterable[BaseModel]) -> str:

@@ -45,7 +45,7 @@ def load_sessions(file: Path) -> Iterator[Session]:
             record = json.loads(line)
             name, instruction, output = record["id"], record["input"], record["output"]
             calls = kept_calls(instruction, output)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             what = f"{type(error).__name__}: {error}"
             raise InputError(f"{file}, line {number} is no HomeBench record with id, input, output: {what}") from error
         turns = [turn for place, call in enumerate(calls) for turn in exchange(call, f"{name}:{place}")]
@@ -84,7 +84,7 @@ def _lines(file: Path) -> Iterator[str]:
     try:
         with file.open("rb") as start:
             compressed = start.read(2) == b"\x1f\x8b"
-        with gzip.open(file, "rt", encoding="utf-8") if compressed else file.open(encoding="utf-8") as lines:
+        with gzip.open(file, "rt", encoding="utf-8-sig") if compressed else file.open(encoding="utf-8-sig") as lines:
             yield from lines
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {file}: {error}; give HomeBench's records as .jsonl or .jsonl.gz") from error

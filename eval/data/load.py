@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +39,7 @@ def load_benchmark(name_or_path: str | Path, schema: Schema = "base") -> Benchma
         raise InputError(f"no schema {schema!r}: use base or extended")
     name = str(name_or_path)
     histories, instances = _content(name)
+    _check_text(name, [*histories.values(), *instances])
     wanted = [instance for instance in instances if instance.schema_name == schema]
     missing = sorted({instance.history_id for instance in wanted} - histories.keys())
     if missing:
@@ -69,9 +71,32 @@ def _content(name: str) -> tuple[dict[str, History], list[Instance]]:
         for needed in (HISTORIES, INSTANCES):
             if not (path / needed).is_file():
                 raise InputError(f"{path} has no {needed}: make one with python -m eval.data.build --out {path}")
-        return {record.history.id: record.history for record in read_records(path)}, read_instances(path)
+        histories = [record.history for record in read_records(path)]
+        instances = read_instances(path)
+        _check_unique(path / HISTORIES, [history.id for history in histories])
+        _check_unique(path / INSTANCES, [instance.id for instance in instances])
+        return {history.id: history for history in histories}, instances
     if path.is_file():
         return load_released(path)
     raise InputError(
         f"no benchmark {name!r}: use mini, mpt, a folder made by eval.data.build, or a file in MPT's format"
     )
+
+
+def _check_unique(file: Path, ids: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for one in ids:
+        if one in seen:
+            raise InputError(f"{file}: id {one!r} is there more than once: remove one of them")
+        seen.add(one)
+
+
+def _check_text(name: str, parts: Iterable[History | Instance]) -> None:
+    """JSON may spell half a character ("\\ud800"), which no LM can be sent and no file can hold."""
+    for part in parts:
+        try:
+            part.model_dump_json()
+        except ValueError:
+            raise InputError(
+                f"{name}: {part.id!r} holds half a character (a lone surrogate, \\ud800 to \\udfff): correct the file"
+            ) from None

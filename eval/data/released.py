@@ -123,7 +123,7 @@ def _session(example: str, k: int, value: Any) -> Session:
         role = _ROLES.get(turn.text("role").lower())
         if role is None:
             raise InputError(f"{turn.where}: key 'role' must be User or Assistant")
-        calls = tuple(_call(turn.where, "service", text) for text in turn.get("service", None) or [])
+        calls = tuple(_call(turn.where, "service", text) for text in turn.optional_list("service"))
         turns.append(Turn(role=role, text=turn.text("message"), calls=calls))
     return Session(
         id=record.text("dialogue_id"),
@@ -144,8 +144,11 @@ def _entry(example: str, k: int, value: Any) -> Entry:
         functions[piece.text("domain")] = None
         for seen in piece.list("values"):
             found = _Reader(f"{piece.where}, values", seen)
-            count = (found.get("meta", None) or {}).get("count") or 1
-            stars[found.text("value")] += int(count)
+            meta = _Reader(f"{found.where}, meta", found.get("meta", None) or {})
+            count = meta.get("count", None) or 1
+            if not isinstance(count, int):
+                raise InputError(f"{meta.where}: key 'count' must be a whole number, found {count!r}")
+            stars[found.text("value")] += count
     star = stars.most_common(1)[0][0] if group == "prefers_star" and stars else ""
     return Entry(Stance(group, star), tuple(functions))
 
@@ -181,6 +184,9 @@ class _Reader:
         if not isinstance(found, str):
             raise InputError(f"{self.where}: key {key!r} must be text, found {type(found).__name__}")
         return found
+
+    def optional_list(self, key: str) -> list[Any]:
+        return self.list(key) if self.value.get(key) else []
 
     def list(self, key: str) -> list[Any]:
         found = self.get(key)

@@ -26,7 +26,7 @@ def read_dialogues(source: Path, split: str) -> Iterator[dict[str, Any]]:
         empty = False
         try:
             dialogues = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{name} is not JSON ({error}): unpack SGD again") from error
         if not isinstance(dialogues, list):
             raise InputError(f"{name} is not a list of SGD dialogues")
@@ -40,7 +40,10 @@ def read_dialogues(source: Path, split: str) -> Iterator[dict[str, Any]]:
 def _from_folder(source: Path, split: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted((source / split).glob("dialogues_*.json")):
         if _DIALOGUE_FILE.fullmatch(path.name):
-            yield str(path), path.read_bytes()
+            try:
+                yield str(path), path.read_bytes()
+            except OSError as error:
+                raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _from_archive(source: Path, split: str) -> Iterator[tuple[str, bytes]]:
@@ -55,5 +58,8 @@ def _from_archive(source: Path, split: str) -> Iterator[tuple[str, bytes]]:
                     if content is not None:
                         found[member.name] = content.read()
     except (OSError, tarfile.TarError, EOFError) as error:
-        raise InputError(f"cannot read {source} as a tar archive: {error}") from error
+        reason = str(error).partition("\n")[0]  # a list of all the ways that were tried follows
+        raise InputError(
+            f"cannot read {source} as a tar archive ({reason}): give SGD's tar.gz, or the folder that holds {split}/"
+        ) from error
     yield from sorted(found.items())

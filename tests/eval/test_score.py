@@ -64,10 +64,11 @@ def test_today_in_all_iso_forms(files, today):
     assert score(files.folder, "--today", today).exit_code == 0
 
 
-def test_today_that_is_no_date(files):
-    result = score(files.folder, "--today", "soon")
+@pytest.mark.parametrize("today", ["soon", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+def test_today_that_is_no_date(files, today):
+    result = score(files.folder, "--today", today)
     assert result.exit_code == 2
-    assert "--today 'soon' is no ISO date" in result.stderr
+    assert f"--today {today!r} is no ISO date" in result.stderr
 
 
 def test_the_unseen_functions_have_preference_slots_only_in_the_extended_schema(files):

@@ -181,6 +181,10 @@ def test_bad_files_are_one_line_that_names_them(tmp_path: Path) -> None:
     assert "none.jsonl" in missing.stderr and len(missing.stderr.splitlines()) == 1
     with pytest.raises(InputError, match="line 2"):
         list(homebench.load_sessions(write(tmp_path / "records.jsonl", RECORD, {"id": "home1_one_1"})))
+    deep = tmp_path / "deep.jsonl"
+    deep.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(InputError, match="deep.jsonl, line 1"):
+        list(homebench.load_sessions(deep))
     truncated = tmp_path / "cut.jsonl.gz"
     truncated.write_bytes(gzip.compress(json.dumps(RECORD).encode())[:-12])
     with pytest.raises(InputError, match="cut.jsonl.gz"):

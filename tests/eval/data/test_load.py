@@ -95,3 +95,24 @@ def test_mpt_without_a_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", unreachable)
     with pytest.raises(InputError, match=r"cannot load HYU-NLP/MPT .*\(no route to the hub\): use mini, or give"):
         load_benchmark("mpt")
+
+
+@pytest.mark.parametrize("file", ["histories.jsonl", "instances.jsonl"])
+def test_an_id_that_is_there_twice(tmp_path: Path, file: str) -> None:
+    copy_of_mini(tmp_path)
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    (tmp_path / file).write_text(text.partition("\n")[0] + "\n" + text, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{file}: id '.*' is there more than once"):
+        load_benchmark(tmp_path)
+
+
+def test_half_a_character_and_numbers_without_end(tmp_path: Path) -> None:
+    copy_of_mini(tmp_path)
+    file = tmp_path / "histories.jsonl"
+    first, _, rest = file.read_text(encoding="utf-8").partition("\n")
+    file.write_text(first.replace('"text":"', '"text":"\\ud800', 1) + "\n" + rest, encoding="utf-8")
+    with pytest.raises(InputError, match="holds half a character"):
+        load_benchmark(tmp_path)
+    file.write_text('{"id":' + "9" * 5000 + "}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="histories.jsonl:1: cannot be used: Exceeds the limit"):
+        load_benchmark(tmp_path)

@@ -198,3 +198,25 @@ def test_files_that_are_no_records(tmp_path: Path) -> None:
         build([("a", PLAIN), ("b", PLAIN)])
     with pytest.raises(InputError, match=r"x\[0\]: expected an object, found int"):
         build([("x[0]", 3)])
+
+
+@pytest.mark.parametrize(
+    ("meta", "message"),
+    [
+        ({"count": "many"}, "meta: key 'count' must be a whole number, found 'many'"),
+        ({"count": [1]}, "key 'count' must be a whole number"),
+        (5, "values, meta: expected an object, found int"),
+    ],
+)
+def test_an_odd_count_of_evidence(meta: Any, message: str) -> None:
+    record = copy.deepcopy(PLAIN)
+    record["api_calls_pref"][0]["evidence"][0]["values"][0]["meta"] = meta
+    with pytest.raises(InputError, match=message):
+        build([("here", record)])
+
+
+def test_calls_of_a_turn_that_are_no_list() -> None:
+    record = copy.deepcopy(PLAIN)
+    record["sessions"][0]["dialogue"][1]["service"] = 5
+    with pytest.raises(InputError, match=r"dialogue\[1\]: key 'service' must be a list, found int"):
+        build([("here", record)])

@@ -204,8 +204,18 @@ def test_bad_input_is_one_line_that_names_it(tmp_path: Path) -> None:
     broken.write_text('[{"dialogue_id": "3_00001"}, 5]', encoding="utf-8")
     with pytest.raises(InputError, match="3_00001.*turns"):
         list(sgd.load_sessions(tmp_path))
-    with pytest.raises(InputError, match="as a tar archive"):
+    with pytest.raises(InputError, match="as a tar archive") as no_archive:
         list(sgd.load_sessions(broken))
+    assert "\n" not in str(no_archive.value)
+    broken.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(InputError, match="dialogues_001.json is not JSON"):
+        list(read_dialogues(tmp_path, "dev"))
+    broken.unlink()
+    broken.mkdir()
+    with pytest.raises(InputError, match="cannot read .*dialogues_001.json"):
+        list(read_dialogues(tmp_path, "dev"))
+    broken.rmdir()
+    broken.write_text("5", encoding="utf-8")
     with pytest.raises(InputError, match="no slot table"):
         TableSlots(broken)
     with pytest.raises(InputError, match="cannot read the slot table"):
