@@ -60,8 +60,11 @@ class HypothesisMemory(dspy.Module):
         evidence: int = 0,
     ) -> None:
         super().__init__()
-        if K < 0:
-            raise InputError(f"K must be 0 or more, not {K}")
+        for name, value in (("K", K), ("evidence", evidence)):
+            if type(value) is not int or value < 0:
+                raise InputError(f"{name} must be a whole number, 0 or more, not {value!r}")
+        if not isinstance(dialogue, bool):
+            raise InputError(f"dialogue must be true or false, not {dialogue!r}")
         if loop not in ("verify", "refine", "generate"):
             raise InputError(f"loop must be verify, refine or generate, not {loop!r}")
         if record not in ("calls", "full"):

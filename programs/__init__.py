@@ -29,6 +29,8 @@ def load_system(name: str, **options: Any) -> System:
     base, at, compiled = name.partition("@")
     if not at and base not in SYSTEMS:
         base, compiled = "", name
+    if at and not compiled:
+        raise InputError(f"{name!r} names no compiled program after the @: e.g. {base or 'prefine'}@optimized/NAME")
     if compiled:
         return _compiled(base, compiled, options)
     if base not in SYSTEMS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import Any
+from urllib.parse import urlsplit
 
 import dspy
 from dspy import lm15
@@ -25,6 +26,14 @@ def is_server(name: str) -> bool:
     return name.partition(":")[0] in DEFAULT_URLS and ":" in name
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0  # .port may refuse
+    except ValueError:
+        return False
+
+
 def server_lm(name: str, **options: Any) -> dspy.LM:
     """The LM behind a local HTTP server that speaks OpenAI's chat protocol.
 
@@ -41,6 +50,8 @@ def server_lm(name: str, **options: Any) -> dspy.LM:
     if not model:
         raise InputError(f"name the model after '#': {kind}:{url or DEFAULT_URLS[kind]}#<model>")
     base = (url or DEFAULT_URLS[kind]).rstrip("/")
+    if not _is_address(base):
+        raise InputError(f"{url!r} is no address: write {kind}:{DEFAULT_URLS[kind]}#{model}")
     base = base if base.endswith("/v1") else f"{base}/v1"
     # The address is part of the provider's id: two servers must not share DSPy's cache.
     provider = f"{kind}-{hashlib.sha256(base.encode()).hexdigest()[:8]}"

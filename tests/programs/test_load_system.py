@@ -24,8 +24,22 @@ def test_an_unknown_option_lists_the_known_ones():
 
 
 def test_a_wrong_value_is_an_error_of_ours():
-    with pytest.raises(InputError, match="K must be 0 or more"):
+    with pytest.raises(InputError, match="K must be a whole number, 0 or more, not -2"):
         load_system("prefine", K=-2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"K": "abc"}, {"K": None}, {"K": 1.5}, {"K": True}, {"evidence": -1}, {"evidence": "x"}, {"dialogue": 1}],
+)
+def test_values_of_the_wrong_kind_are_named(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be "):
+        load_system("prefine", **options)
+
+
+def test_an_at_needs_the_name_of_a_compiled_program():
+    with pytest.raises(InputError, match="names no compiled program after the @"):
+        load_system("prefine@")
 
 
 def test_options_reach_the_program():

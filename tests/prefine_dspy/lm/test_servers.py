@@ -72,3 +72,9 @@ def test_native_tools_reach_the_server():
 def test_a_model_must_be_named():
     with pytest.raises(InputError, match="ollama:http://127.0.0.1:11434#<model>"):
         server_lm("ollama:")
+
+
+@pytest.mark.parametrize("url", ["garbage", "ftp://host", "http://[::1", "http://", "http://host:99999"])
+def test_what_is_no_address(url):
+    with pytest.raises(InputError, match="is no address: write vllm:http://127.0.0.1:8000#m"):
+        server_lm(f"vllm:{url}#m")
