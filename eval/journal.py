@@ -15,6 +15,9 @@ from typing import Any
 
 from prefine_dspy.errors import InputError
 
+# Half a character (of an argument that is not UTF-8, of an LM) becomes \udce9, which JSON reads back as it was.
+_HALVES = "backslashreplace"
+
 
 class Journal:
     """One append-only file of JSON objects, for one process and many threads."""
@@ -26,7 +29,7 @@ class Journal:
 
     def append(self, record: dict[str, Any]) -> None:
         """Write one object as one line; when this returns, a killed process cannot lose it."""
-        line = memoryview((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode("utf-8", "replace"))
+        line = memoryview((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode("utf-8", _HALVES))
         with self._lock:
             if self._descriptor is None:
                 self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -80,7 +83,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
             raise InputError(f"{path}:{number} is not a JSON object: remove that line and run again with --resume")
@@ -91,7 +94,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that readers see the old content or the new one, never a part."""
     temporary = path.with_name(path.name + ".part")
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(temporary, "w", encoding="utf-8", errors=_HALVES) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

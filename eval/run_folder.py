@@ -108,6 +108,6 @@ def read_config(path: Path) -> dict[str, Any] | None:
         document = json.loads(file.read_text(encoding="utf-8"))
         if not isinstance(document["config"], dict):
             raise TypeError
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{file} is damaged: give another --out") from None
     return document
