@@ -42,10 +42,9 @@ def main(
     scorer: Annotated[Literal["strict", "reference", "both"], typer.Option(help="whose scores to print")] = "both",
 ) -> None:
     """Print and write Table 3, the cost table and the plots."""
+    target = out or runs[0] / "report"
     try:
-        joined = join(runs)
-        summary = summarise(joined.items, joined.memories)
-        target = out or runs[0] / "report"
+        joined, summary = read(runs)
         target.mkdir(parents=True, exist_ok=True)
         text = "\n\n".join(
             [
@@ -62,9 +61,29 @@ def main(
     except PrefineError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
+    except OSError as error:
+        typer.echo(f"error: cannot use {error.filename or target}: {error.strerror}; try --out ELSEWHERE", err=True)
+        raise typer.Exit(2) from None
     typer.echo(text)
     names = ", ".join(["report.md", "scores.csv", "costs.csv", "summary.json", *(plot.name for plot in plots)])
     typer.echo(f"\nwritten to {target}: {names}")
+
+
+def read(runs: list[Path]) -> tuple[Joined, Record]:
+    """Runs side by side, and their summary.
+
+    Raises:
+        InputError: as `join`, or a record lacks what every run writes.
+    """
+    try:
+        joined = join(runs)
+        return joined, summarise(joined.items, joined.memories)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        names = ", ".join(str(folder) for folder in runs)
+        raise InputError(
+            f"{names}: a file there is not as eval.run writes it ({type(error).__name__}: {error}): run it again "
+            "with a new --out"
+        ) from None
 
 
 def join(folders: list[Path]) -> Joined:

@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from eval.run_folder import RunFolder
 from eval.runner import Work, run
 from prefine_dspy import lm as lms
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
+from prefine_dspy.rendering import history_text
 from programs import load_system
 
 FAILED, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 1, 2, 3, 130
@@ -76,6 +78,11 @@ def main(
         raise typer.Exit(FAILED) from None
     except PrefineError as error:
         _say(f"error: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    except (OSError, sqlite3.Error) as error:
+        where = getattr(error, "filename", None) or out
+        reason = getattr(error, "strerror", None) or error
+        _say(f"error: cannot use {where}: {reason}; what is done is kept. When that is mended: {_continue_command()}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         _say(f"interrupted; what is done is kept. Continue with: {_continue_command()}")
@@ -143,8 +150,13 @@ def choose(benchmark: Benchmark, query: str, limit: int | None, seed: int) -> li
     """
     chosen = [one for one in benchmark.instances if query in ("both", one.query_type)]
     if not chosen:
+        if query == "both":
+            raise InputError(f"{benchmark.name} has no queries under this --schema: give other --data")
         raise InputError(f"{benchmark.name} has no {query} queries: try --query both")
-    return list(balanced(chosen, limit, seed)) if limit is not None and limit < len(chosen) else chosen
+    if limit is None or limit >= len(chosen):
+        return chosen
+    lengths = {name: len(history_text(history)) for name, history in benchmark.histories.items()}
+    return balanced(chosen, limit, seed, lengths)
 
 
 def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:

@@ -6,10 +6,11 @@ import sys
 from typing import Annotated
 
 import typer
+from dspy.utils.exceptions import DSPyError
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-from prefine_dspy.errors import PrefineError
+from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.lm import registry, storage
 from prefine_dspy.lm.doctor import examine
 from prefine_dspy.lm.download import pull as pull_model
@@ -67,8 +68,12 @@ def list_models() -> None:
 @app.command()
 def doctor(lm: Annotated[str, typer.Argument(help="any LM: local, openai/gpt-5-mini, llama-server:#name ...")]) -> None:
     """Probe schema output, tool calls and log-probabilities of an LM, and say which path the programs will take."""
+    try:
+        probed = resolve(lm)
+    except (DSPyError, ValueError) as error:
+        raise InputError(f"the LM {lm} cannot be used: {' '.join(str(error).split())}") from None
     findings = []
-    for finding in examine(resolve(lm)):
+    for finding in examine(probed):
         findings.append(finding)
         mark = "yes" if finding.works else "no"
         path = f" -> {finding.path}" if finding.path else ""
@@ -83,6 +88,14 @@ def main() -> None:
         app(standalone_mode=True)
     except PrefineError as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        where = error.filename or storage.models_dir()
+        print(
+            f"error: cannot use {where}: {error.strerror or error}; what was fetched is kept. Set PREFINE_MODELS to a "
+            "folder with room that can be written",
+            file=sys.stderr,
+        )
         sys.exit(2)
 
 

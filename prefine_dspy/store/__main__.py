@@ -103,9 +103,9 @@ def import_(
 ) -> None:
     """Take in an exported memory under a user's id."""
     try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
         document = json.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} cannot be read as exported JSON: {error}") from None
     with PreferenceStore(url) as store:
         memory = store.import_(user, document)

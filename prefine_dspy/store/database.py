@@ -88,7 +88,7 @@ def _parse(url: str | Path | None) -> URL:
     text = str(url or default_url())
     try:
         parsed = make_url(text if "://" in text else f"sqlite:///{text}")
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise InputError("the store's URL cannot be read: give sqlite:///PATH or postgresql://HOST/NAME") from None
     if parsed.drivername not in _DRIVERS:
         raise InputError(
@@ -102,11 +102,11 @@ def _parse(url: str | Path | None) -> URL:
 
 def _make_file(path: Path, create: bool) -> None:
     """The empty file, readable by its owner alone: SQLite gives its journal the same rights."""
-    if path.exists():
-        return
-    if not create:
-        raise InputError(f"there is no store at {path}; give another with --url, or observe a session first")
     try:
+        if path.exists():
+            return
+        if not create:
+            raise InputError(f"there is no store at {path}; give another with --url, or observe a session first")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
