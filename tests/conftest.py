@@ -40,7 +40,8 @@ def _fresh_dspy(tmp_path_factory: pytest.TempPathFactory) -> object:
     """A cache of the test's own, and no LM or adapter left over from another test."""
     cache = tmp_path_factory.mktemp("dspy_cache")
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False, disk_cache_dir=str(cache))
-    dspy.settings.configure(lm=None, adapter=None, callbacks=[], track_usage=False)
+    dspy.clients.base_lm.GLOBAL_HISTORY.clear()
+    dspy.settings.configure(lm=None, adapter=None, callbacks=[], track_usage=False, trace=[])
     return None
 
 
