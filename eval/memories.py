@@ -71,7 +71,8 @@ class MemoryBuilder:
         lacks a session: from there on the history is done again.
 
         Returns:
-            The histories that have to be done again in part: their items are void.
+            The histories whose memory is not complete: items of theirs are void. That includes those which an earlier
+            process began to do again and did not finish, whose errors are no longer in the file.
         """
         sessions = {task.key: [session.id for session in task.history.sessions] for task in tasks}
         void: set[Key] = set()
@@ -91,7 +92,7 @@ class MemoryBuilder:
             kept.append(record)
         if void:
             self.journal.replace(kept)
-        return void
+        return {key for key, ids in sessions.items() if self.done.get(key, 0) < len(ids)}
 
     def run(self, task: MemoryTask, tick: Callable[[], None]) -> None:
         """Finish one history's memory; `tick` is called after each session and may raise to end the work there."""

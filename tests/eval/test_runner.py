@@ -170,6 +170,20 @@ def test_a_memory_that_lacks_a_session_is_rebuilt_from_there(tmp_path: Path) -> 
     assert len(read_lines(tmp_path / "run/items.jsonl")) == ITEMS
 
 
+def test_items_of_a_memory_that_was_begun_again_are_void_after_another_stop(tmp_path: Path) -> None:
+    """The resumption that dropped the broken updates is stopped, too, before it comes to the items."""
+    out = tmp_path / "run"
+    broken = ScriptedEngine(fail=lambda prompt: lm15.ServerError("down") if "session 1 of user 2" in prompt else None)
+    scripted_run(out, broken)
+    with pytest.raises(BudgetExhausted):
+        scripted_run(out, ScriptedEngine(), max_calls=broken.calls + 1)
+    scripted_run(out, ScriptedEngine())
+    last = {one["history_id"]: one["memory"]["text"] for one in read_lines(out / "memories.jsonl")}
+    items = [one for one in read_lines(out / "items.jsonl") if one["program"] == "chain"]
+    assert len(items) == len({one["id"] for one in items}) == 12
+    assert {one["history_id"] for one in items if one["memory"] != last[one["history_id"]]} == set()
+
+
 def test_a_prompt_that_does_not_fit_is_an_outcome(tmp_path: Path) -> None:
     long = ScriptedEngine(fail=lambda prompt: lm15.ContextLengthError("too long") if "user" in prompt else None)
     systems = {"direct": DirectSystem()}
