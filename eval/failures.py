@@ -45,7 +45,8 @@ def classify(error: Exception) -> Failure:
     if isinstance(error, _STOPPING):
         raise error
     message = " ".join(str(error).split())[:500]
-    if isinstance(error, AdapterParseError):
+    # an answer nested too deeply for a JSON reader is in the run's cache: asked again, it would be the same
+    if isinstance(error, AdapterParseError | RecursionError):
         return Failure("parse_error", type(error).__name__, message, retry=False)
     return Failure("lm_error", type(error).__name__, message, retry=not isinstance(error, _FOR_GOOD))
 

@@ -199,6 +199,31 @@ def test_a_folder_without_a_run_is_one_line(tmp_path: Path) -> None:
         assert result.stderr == f"error: {folder} holds no run: give a folder that `python -m eval.run --out` wrote\n"
 
 
+@pytest.mark.parametrize(
+    ("config", "items", "names"),
+    [
+        ({}, {"a": 1}, "KeyError: 'programs'"),
+        (None, {"a": 1}, "KeyError: 'program'"),
+        (None, {"program": "full_history"}, "KeyError: 'schema'"),
+    ],
+)
+def test_files_that_no_run_wrote_are_one_line(runs: Path, tmp_path: Path, config: Any, items: Any, names: str) -> None:
+    whole = (runs / "one/config.json").read_text(encoding="utf-8") if config is None else json.dumps({"config": config})
+    (tmp_path / "config.json").write_text(whole, encoding="utf-8")
+    (tmp_path / "items.jsonl").write_text(json.dumps(items) + "\n", encoding="utf-8")
+    result = report(str(tmp_path))
+    assert result.exit_code == 2 and names in result.stderr
+    assert result.stderr.startswith(f"error: {tmp_path}: a file there") and result.stderr.count("\n") == 1
+
+
+def test_an_out_that_cannot_be_written_is_one_line(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for out in (tmp_path / "file", tmp_path / "file/below"):
+        result = report(str(runs / "one"), "--out", str(out))
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: cannot use {out}: ") and result.stderr.count("\n") == 1
+
+
 def test_scores_are_read_as_they_were_written(runs: Path) -> None:
     for one in read_lines(runs / "one/items.jsonl"):
         score = item_score(one, "strict")

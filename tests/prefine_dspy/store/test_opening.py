@@ -27,7 +27,16 @@ def test_a_newer_store_is_refused_in_one_line(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["mysql://host/name", "sqlite://", "sqlite:///:memory:", "://", "postgresql+nothing://h/n"]
+    "bad",
+    [
+        "mysql://host/name",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "://",
+        "postgresql+nothing://h/n",
+        "postgresql://h:port/n",
+        "a" * 300,
+    ],
 )
 def test_urls_that_are_no_store(bad: str) -> None:
     with pytest.raises(PrefineError) as caught:

@@ -64,6 +64,15 @@ def test_errors_are_one_line(run: object, arguments: list[str], says: str) -> No
     assert says in err and err.startswith("error: ") and err.count("\n") == 1
 
 
+def test_files_that_are_no_export(run: object, tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    status, _, err = run("import", "bo", str(tmp_path / "deep.json"))  # type: ignore[operator]
+    assert status == 2 and "cannot be read as exported JSON" in err and err.count("\n") == 1
+    exported = call(run, "export", "ana")
+    (tmp_path / "bom.json").write_text(exported, encoding="utf-8-sig")
+    assert call(run, "import", "bo", str(tmp_path / "bom.json")).startswith("imported: 1 sessions")
+
+
 def test_the_module_runs(tmp_path: Path) -> None:
     arguments = [sys.executable, "-m", "prefine_dspy.store", "show", "ana", "--url", str(tmp_path / "none.db")]
     done = subprocess.run(arguments, capture_output=True, encoding="utf-8")
