@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ def resolve(name: str, **options: Any) -> dspy.LM:
     Raises:
         InputError: unknown name, or the model's file is not on this machine.
     """
+    # DSPy and LiteLLM would fetch a price table at the first use of any LM; the one they ship is enough
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
     if not name:
         raise InputError("an LM needs a name: try 'local' or 'openai/gpt-5-mini'")
     if name == "local" or name.startswith("local:"):
@@ -58,6 +61,9 @@ def _local(which: str, options: dict[str, Any]) -> dspy.LM:
         path, context = Path(which).expanduser(), registry.MODELS[registry.DEFAULT].context
         if not path.is_file():
             raise InputError(f"there is no model file {which}")
+        with path.open("rb") as file:
+            if file.read(4) != b"GGUF":
+                raise InputError(f"{which} is no GGUF file: see python -m prefine_dspy.lm list")
     else:
         model = registry.find(which)
         path, context = storage.models_dir() / model.file, model.context

@@ -72,8 +72,8 @@ def verify(path: Path, sha256: str, size: int) -> None:
     """
     if path.stat().st_size != size or sha256_of(path) != sha256:
         raise WrongHash(
-            f"{path.name} is not the expected file (sha256 differs); it is not used. Delete it and run: "
-            "python -m prefine_dspy.lm pull"
+            f"{path} is not the expected file (sha256 differs); it is not used. Delete it and fetch it again: "
+            "python -m prefine_dspy.lm pull NAME (names: python -m prefine_dspy.lm list)"
         )
 
 

@@ -73,6 +73,7 @@ def test_a_file_with_a_wrong_hash_is_not_used(tiny_model, models):
         ("", "try 'local' or"),
         ("local:gpt5", "no local model is called 'gpt5'; known:"),
         ("local:/nowhere/x.gguf", "no model file /nowhere/x.gguf"),
+        (f"local:{__file__}", "is no GGUF file"),
         ("local:smollm2-135m", "fetch it with: python -m prefine_dspy.lm pull smollm2-135m"),
         ("gpt-5-mini", "'provider/model' like 'openai/gpt-5-mini'"),
         ("vllm:", "name the model after '#': vllm:http://127.0.0.1:8000#<model>"),
