@@ -90,13 +90,14 @@ def join(folders: list[Path]) -> Joined:
     """Read runs and put them side by side. When two runs have a program in common, all are named with their folder.
 
     Raises:
-        InputError: a folder holds no run, or a run without a finished item.
+        InputError: a folder holds no run, or a run without a finished item, or is given twice.
     """
     joined = Joined([], [], [], [])
     identities: dict[str, Any] = {}
     documents = [_config(folder) for folder in folders]
     labels = [program["label"] for document in documents for program in document["config"]["programs"]]
     twice = len(set(labels)) < len(labels)
+    names = _names(folders)
     for folder, document in zip(folders, documents, strict=True):
         items, memories = read_lines(folder / "items.jsonl"), read_lines(folder / "memories.jsonl")
         if not items:
@@ -110,10 +111,22 @@ def join(folders: list[Path]) -> Joined:
             if identities.setdefault(key, config[key]) != config[key]:
                 joined.warnings.append(f"{folder} and {folders[0]} differ in {key}: compare their numbers with care")
         for label in by_program(items):
-            name = f"{label} ({folder.name or folder.resolve().name})" if twice else label
+            name = f"{label} ({names[folder]})" if twice else label
             joined.items.extend({**one, "program": name} for one in items if one["program"] == label)
             joined.memories.extend({**one, "program": name} for one in memories if one["program"] == label)
     return joined
+
+
+def _names(folders: list[Path]) -> dict[Path, str]:
+    """The last part of each folder's path, or as many as it takes to tell them apart."""
+    whole = {folder: folder.resolve().parts for folder in folders}
+    if len(set(whole.values())) < len(folders):
+        raise InputError(f"the same run is given twice: {', '.join(map(str, folders))}")
+    for depth in range(1, max(map(len, whole.values())) + 1):
+        names = {folder: "/".join(parts[-depth:]) for folder, parts in whole.items()}
+        if len(set(names.values())) == len(folders):
+            break
+    return names
 
 
 def _config(folder: Path) -> Record:
