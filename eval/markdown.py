@@ -20,6 +20,8 @@ COST_COLUMNS = {
     "lm_calls_per_session": "LM calls / session",
     "lm_seconds_per_session": "LM seconds / session",
     "accepted_share": "accepted",
+    "update_lm_errors": "updates lost to LM errors",
+    "update_parse_failures": "unreadable answers in updates",
     "memory_tokens_per_item": "memory tokens / item",
     "input_tokens_per_item": "input tokens / item",
     "output_tokens_per_item": "output tokens / item",
@@ -29,6 +31,7 @@ COST_COLUMNS = {
     "cost": "US$",
 }
 _SHARES = ("accepted_share", "prefix_cached_share")
+_FAULTS = ("update_lm_errors", "update_parse_failures")  # shown when there are any
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -89,7 +92,12 @@ def table_parts(summary: Summary, scorer: str) -> Iterator[str]:
 
 def table_cost(summary: Summary) -> Iterator[str]:
     """Tokens, calls and seconds (the paper's Table 15 and Figure 9a)."""
-    shown = [key for key in COST_COLUMNS if any(p["cost"].get(key) is not None for p in summary["programs"].values())]
+    found = {key: [program["cost"].get(key) for program in summary["programs"].values()] for key in COST_COLUMNS}
+    shown = [
+        key
+        for key, values in found.items()
+        if (any(values) if key in _FAULTS else any(value is not None for value in values))
+    ]
     rows = [
         [label, *(_number(key, program["cost"].get(key)) for key in shown)]
         for label, program in summary["programs"].items()

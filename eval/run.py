@@ -59,7 +59,8 @@ def main(
         int | None, typer.Option(min=0, help="LM calls at most, over the run and its resumptions")
     ] = None,
     max_failures: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="exit with 1 when a larger share ended in lm_error or parse_error")
+        float,
+        typer.Option(min=0.0, max=1.0, help="exit with 1 when more items or updates failed (lm_error, parse_error)"),
     ] = 0.2,
 ) -> None:
     """Score programs on a benchmark: memories first, then queries."""
@@ -89,10 +90,12 @@ def main(
         raise typer.Exit(INTERRUPTED) from None
     print_summary(summary)
     typer.echo(f"\nwritten to {out}; tables and plots: python -m eval.report {shlex.quote(str(out))}")
-    if summary["failed_share"] > max_failures:
+    shares = {"items": summary["failed_share"], "memory updates": summary["failed_update_share"]}
+    failed = [f"{share:.0%} of the {what}" for what, share in shares.items() if share > max_failures]
+    if failed:
         _say(
-            f"{summary['failed_share']:.0%} of the items ended in lm_error or parse_error, more than --max-failures "
-            f"{max_failures:g}; failed calls are tried again by: {_continue_command()}"
+            f"{' and '.join(failed)} ended in lm_error or parse_error, more than --max-failures "
+            f"{max_failures:g}; LM errors that may pass are tried again by: {_continue_command()}"
         )
         raise typer.Exit(FAILED)
 

@@ -47,6 +47,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
         "v": SCHEMA_VERSION,
         "items": len(items),
         "failed_share": failed_share(items),
+        "failed_update_share": failed_share(memories),
         "programs": {
             label: {
                 "items": len(records),
@@ -64,9 +65,9 @@ def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
     }
 
 
-def failed_share(items: Sequence[Record]) -> float:
-    """The share of items that ended in lm_error or parse_error, 0 to 1."""
-    return sum(item["status"] in ("lm_error", "parse_error") for item in items) / len(items) if items else 0.0
+def failed_share(lines: Sequence[Record]) -> float:
+    """The share of items or memory updates that ended in lm_error or parse_error, 0 to 1."""
+    return sum(one["status"] in ("lm_error", "parse_error") for one in lines) / len(lines) if lines else 0.0
 
 
 def statuses(items: Sequence[Record]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from scripted_run import ChainSystem, DirectSystem, ScriptedEngine, scripted_lm,
 
 from eval.failures import LMErrorsInARowError
 from eval.journal import read_lines
+from eval.markdown import table_cost
 from eval.run_folder import RunFolder
 from prefine_dspy.errors import BudgetExhausted, InputError
 
@@ -241,3 +242,15 @@ def test_dspys_own_cache_is_back_afterwards(tmp_path: Path) -> None:
     before = dspy.cache
     scripted_run(tmp_path / "run", ScriptedEngine())
     assert dspy.cache is before
+
+
+def test_failed_memory_updates_are_a_share_of_their_own_and_shown(tmp_path: Path) -> None:
+    """Items of a memory that lacks sessions are answered and scored: only this says that something is wrong."""
+    broken = ScriptedEngine(fail=lambda prompt: lm15.ServerError("down") if "session 1" in prompt else None)
+    summary = scripted_run(tmp_path / "run", broken, systems={"chain": ChainSystem()})
+    assert summary["failed_share"] == 0
+    assert summary["failed_update_share"] == pytest.approx(1 / 3)
+    assert "updates lost to LM errors" in "".join(table_cost(summary))
+    whole = scripted_run(tmp_path / "run", ScriptedEngine(), systems={"chain": ChainSystem()})
+    assert whole["failed_update_share"] == 0
+    assert "updates lost" not in "".join(table_cost(whole))
