@@ -133,10 +133,16 @@ def _plain_calls(engine: LlamaCppEngine, prompts: Sequence[Messages], schema: di
     form = {"type": "json_schema", "json_schema": {"name": "call", "strict": True, "schema": schema}}
     calls = []
     for messages in prompts:
-        body = {"messages": messages, "response_format": form, "temperature": 0.0, "max_tokens": MAX_TOKENS}
+        body: dict[str, Any] = {"messages": messages, "temperature": 0.0, "max_tokens": MAX_TOKENS}
         start = time.perf_counter()
         with _silenced_stderr():
-            answer = server.handle_chat_completions(body)
+            try:
+                answer = server.handle_chat_completions({**body, "response_format": form})
+            except RuntimeError:
+                # An answer that its schema mode cannot read, such as one cut off in white space, is an exception there;
+                # the same prompt without a schema is what a caller is left with.
+                start = time.perf_counter()
+                answer = server.handle_chat_completions(body)
         seconds = time.perf_counter() - start
         if "error" in answer:
             raise InputError(f"llama.cpp refused a plain call: {answer['error']}; try fewer or smaller --tools")

@@ -66,7 +66,7 @@ class LlamaCppEngine:
         body = chat_body(plain)
         try:
             answer = self.server().handle_chat_completions(body)
-        except ValueError as error:
+        except (ValueError, RuntimeError) as error:
             raise lm15.InvalidRequestError(f"llama.cpp refused the request: {error}") from error
         if isinstance(answer, bytes | str):
             answer = json.loads(answer)

@@ -78,6 +78,7 @@ def test_the_files_path_stays_here(monkeypatch):
     ("gives", "error", "says"),
     [
         (ValueError("bad body"), lm15.InvalidRequestError, "refused the request: bad body"),
+        (RuntimeError("odd output"), lm15.InvalidRequestError, "refused the request: odd output"),
         ({"error": {"code": 400, "message": "no", "type": "invalid"}}, lm15.InvalidRequestError, "refused .*: no"),
         ({"error": "no"}, lm15.InvalidRequestError, "refused the request: no"),
         (
