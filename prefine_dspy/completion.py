@@ -58,8 +58,7 @@ def complete(
     asked = _lacking(given, known, memory, query)
     if asked is None:
         return _merged(given, Result(), known)
-    agent = agent or (_loaded(lm) if isinstance(lm, str) else load(DEFAULT_PROGRAM, lm))
-    return _merged(given, agent(_request(given, query), asked, memory), known)
+    return _merged(given, _agent(agent, lm)(_request(given, query), asked, memory), known)
 
 
 async def acomplete(
@@ -77,8 +76,11 @@ async def acomplete(
     asked = _lacking(given, known, memory, query)
     if asked is None:
         return _merged(given, Result(), known)
-    agent = agent or (_loaded(lm) if isinstance(lm, str) else load(DEFAULT_PROGRAM, lm))
-    return _merged(given, await agent.acall(_request(given, query), asked, memory), known)
+    return _merged(given, await _agent(agent, lm).acall(_request(given, query), asked, memory), known)
+
+
+def _agent(agent: Agent | None, lm: str | dspy.BaseLM) -> Agent:
+    return agent or (_loaded(lm) if isinstance(lm, str) else load(DEFAULT_PROGRAM, lm))
 
 
 @lru_cache(maxsize=4)

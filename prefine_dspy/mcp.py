@@ -5,12 +5,11 @@ In a client's configuration: {"command": "python", "args": ["-m", "prefine_dspy.
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from prefine_dspy.errors import PrefineError
+from prefine_dspy import command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -45,11 +44,7 @@ def serve(
 
 def main() -> None:
     """The command; errors of ours are one line."""
-    try:
-        app(standalone_mode=True)
-    except PrefineError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    command.run(app)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from dspy.utils.exceptions import DSPyError
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-from prefine_dspy.errors import InputError, PrefineError
+from prefine_dspy import command
+from prefine_dspy.errors import InputError
 from prefine_dspy.lm import registry, storage
 from prefine_dspy.lm.doctor import examine
 from prefine_dspy.lm.download import pull as pull_model
@@ -85,10 +86,7 @@ def doctor(lm: Annotated[str, typer.Argument(help="any LM: local, openai/gpt-5-m
 def main() -> None:
     """The command; errors of ours are one line."""
     try:
-        app(standalone_mode=True)
-    except PrefineError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        command.run(app)
     except OSError as error:
         where = error.filename or storage.models_dir()
         print(

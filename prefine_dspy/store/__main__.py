@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from prefine_dspy.errors import InputError, PrefineError
+from prefine_dspy import command
+from prefine_dspy.errors import InputError
 from prefine_dspy.store.preferences import PreferenceStore
 from prefine_dspy.store.records import Version
 
@@ -122,11 +123,7 @@ def _unknown() -> InputError:
 
 def main() -> None:
     """The command; errors of ours are one line."""
-    try:
-        app(standalone_mode=True)
-    except PrefineError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    command.run(app)
 
 
 if __name__ == "__main__":

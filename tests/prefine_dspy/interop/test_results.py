@@ -144,4 +144,5 @@ json_values = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*CHAT["function"]["parameters"]["properties"], "other"]), json_values))
 def test_any_value_is_typed_or_left_out(arguments):
-    typed_call(ToolCall(name="book_flight", arguments=arguments), catalogue([CHAT]))
+    typed, left_out = typed_call(ToolCall(name="book_flight", arguments=arguments), catalogue([CHAT]))
+    assert {*typed.arguments, *left_out} == set(arguments)
