@@ -22,7 +22,7 @@ import dspy
 from dspy.utils.exceptions import LMUnsupportedFeatureError
 
 from prefine_dspy.caller import ToolCaller
-from prefine_dspy.confidence import ALTERNATIVES
+from prefine_dspy.confidence import scored
 from prefine_dspy.errors import InputError
 from prefine_dspy.hypothesis import HypothesisMemory
 from prefine_dspy.interop.catalogue import Transient, catalogue, covering
@@ -280,13 +280,6 @@ def load(
     if not isinstance(lm, dspy.BaseLM):
         raise InputError(f"lm must be a name like 'local' or a dspy.LM, not {type(lm).__name__}")
     return Agent(program, lm, manifest=manifest, confidence=confidence, cache=cache)
-
-
-def scored(lm: dspy.BaseLM) -> tuple[dspy.BaseLM, str]:
-    """The LM asking for log-probabilities, or itself and why not."""
-    if not {"logprobs", "top_logprobs"} <= set(lm.supported_params):
-        return lm, "the LM does not offer log-probabilities"
-    return lm.copy(logprobs=True, top_logprobs=ALTERNATIVES), "the answer gave no log-probabilities for this value"
 
 
 def as_user_memory(memory: AnyMemory) -> UserMemory:

@@ -21,9 +21,11 @@ TEXT_VALUE = r"^[^ ,.;:<>=~!?*].{0,79}$"
 
 def call_type(tools: Catalogue) -> type:
     """A type for `dspy.Signature.with_updated_fields("call", type_=...)`; validated values are plain JSON."""
-    schema = {"anyOf": [_call_schema(tool) for tool in tools]}
+    return _typed("call", {"anyOf": [_call_schema(tool) for tool in tools]})
 
-    class Call:
+
+def _typed(name: str, schema: dict[str, Any]) -> type:
+    class Answer:
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
             return core_schema.any_schema()
@@ -32,19 +34,29 @@ def call_type(tools: Catalogue) -> type:
         def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
             return schema
 
-    Call.__qualname__ = Call.__name__ = "call"
-    return Call
+    Answer.__qualname__ = Answer.__name__ = name
+    return Answer
 
 
-def _call_schema(tool: Tool) -> dict[str, Any]:
+def calls_type(tools: Catalogue, at_most: int = 4) -> type:
+    """Like `call_type`, for one to `at_most` calls of which each holds the arguments that are given, in the catalogue's
+    order, and no others: for LMs with demonstrations, to whom "unspecified" would only be long."""
+    items = [_call_schema(tool, stated_only=True) for tool in tools]
+    schema = {"type": "array", "items": {"anyOf": items}, "minItems": 1, "maxItems": at_most}
+    return _typed("calls", schema)
+
+
+def _call_schema(tool: Tool, stated_only: bool = False) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
             "function": {"type": "string", "const": tool.name},
             "arguments": {
                 "type": "object",
-                "properties": {parameter.name: value_schema(parameter) for parameter in tool.parameters},
-                "required": [parameter.name for parameter in tool.parameters],
+                "properties": {
+                    one.name: (stated_schema if stated_only else value_schema)(one) for one in tool.parameters
+                },
+                "required": [one.name for one in tool.parameters if not stated_only or one.required],
                 "additionalProperties": False,
             },
         },
@@ -55,12 +67,23 @@ def _call_schema(tool: Tool) -> dict[str, Any]:
 
 def value_schema(parameter: Parameter) -> dict[str, Any]:
     """What may stand at an argument's place: a closed set, a JSON type or short text; "unspecified" unless required."""
+    value = stated_schema(parameter)
+    if parameter.required or value.get("pattern") == TEXT_VALUE:
+        return value
+    if "enum" in value:
+        return {"type": "string", "enum": [*value["enum"], UNSPECIFIED]}
+    return {"anyOf": [value, {"type": "string", "const": UNSPECIFIED}]}
+
+
+def stated_schema(parameter: Parameter) -> dict[str, Any]:
+    """What may stand at the place of a given argument: a closed set, a JSON type, short text, or a marker."""
+    markers = [*parameter.markers]
     if choices := parameter.choices():
-        return {"type": "string", "enum": [*choices] if parameter.required else [*choices, UNSPECIFIED]}
+        return {"type": "string", "enum": [*choices, *markers]}
     if parameter.json_schema is not None:
         value = parameter.json_schema
     elif parameter.type == "string":
-        return {"type": "string", "pattern": TEXT_VALUE}
+        value = {"type": "string", "pattern": TEXT_VALUE}
     else:
         value = {"type": parameter.type}
-    return value if parameter.required else {"anyOf": [value, {"type": "string", "const": UNSPECIFIED}]}
+    return {"anyOf": [value, {"type": "string", "enum": markers}]} if markers else value

@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import dspy
+
 from prefine_dspy.call_schema import UNSPECIFIED
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import ToolCall
@@ -65,6 +67,13 @@ def confidences(logprobs: Any, calls: Sequence[ToolCall], tools: Catalogue) -> l
             {name: _probability(tokens, text, span, _allowed(call.name, name, tools)) for name, span in wanted.items()}
         )
     return found
+
+
+def scored(lm: dspy.BaseLM) -> tuple[dspy.BaseLM, str]:
+    """The LM asking for log-probabilities, or itself and why not."""
+    if not {"logprobs", "top_logprobs"} <= set(lm.supported_params):
+        return lm, "the LM does not offer log-probabilities"
+    return lm.copy(logprobs=True, top_logprobs=ALTERNATIVES), "the answer gave no log-probabilities for this value"
 
 
 def read_tokens(logprobs: Any) -> list[Token]:

@@ -38,7 +38,7 @@ def ungrounded(call: ToolCall, tools: Catalogue, query: str, memory: str) -> lis
     found = []
     for name, value in call.arguments.items():
         parameter = tool.parameter(name)
-        if parameter is None or parameter.choices():
+        if parameter is None or parameter.choices() or value in parameter.markers:
             continue
         readable = asked if parameter.transient else f"{asked} {remembered}"
         if not all(_occurs(one, parameter, readable) for one in _open_values(value, parameter.json_schema or {})):

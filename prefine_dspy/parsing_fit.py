@@ -111,7 +111,7 @@ def fit_value(value: Any, parameter: Parameter) -> Any | Dropped:
     """The value in the schema's spelling: a known choice, "True"/"False" for booleans, else as it is."""
     text = value_text(value).strip()
     choices = parameter.choices()
-    if text in choices:
+    if text in choices or text in parameter.markers:
         return text
     if not isinstance(value, dict) and is_placeholder(text, parameter):  # an object is no "{city}"
         return Dropped("placeholder", "", parameter.name, text)

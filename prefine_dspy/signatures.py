@@ -59,3 +59,62 @@ class RefineHypothesis(dspy.Signature):
     hypothesis: str = dspy.InputField(desc="the rejected hypothesis")
     feedback: str = dspy.InputField(desc="why it was rejected")
     refined: str = dspy.OutputField(max_length=200, desc="one short sentence that starts with: The user prefers")
+
+
+class Interpret(dspy.Signature):
+    """Write the API calls that the user's last request needs (NLSI; TAPS's Default).
+
+    Take from the conversation what the user said, and from the standing instructions what they add: an instruction may
+    give a value, a value that holds if another one does, a second preference (one more call), or another API to call
+    as well. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
+
+    instructions: str = dspy.InputField(desc="standing instructions of this user")
+    query: str = dspy.InputField(desc="the conversation with the user")
+    calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
+
+
+class InterpretTagged(dspy.Signature):
+    """Write the API calls that the user's last request needs (TAPS's Ext-Tag).
+
+    In the standing instructions <a:API> ... </a> marks what concerns an API and <sl:ARGUMENT> ... </sl> a value of an
+    argument. Take from the conversation what the user said, and from the instructions what they add. The conversation
+    wins over an instruction. Copy values word for word; leave out what nobody said."""
+
+    tagged_instructions: str = dspy.InputField(desc="standing instructions of this user, tagged")
+    query: str = dspy.InputField(desc="the conversation with the user")
+    calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
+
+
+class TagAndInterpret(dspy.Signature):
+    """Tag the standing instructions, then write the API calls that the user's last request needs (TAPS's Joint-Tag).
+
+    First write every instruction again with <a:API> ... </a> around what concerns an API and <sl:ARGUMENT> ... </sl>
+    around a value of an argument. Then take from the conversation what the user said, and from the instructions what
+    they add. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
+
+    instructions: str = dspy.InputField(desc="standing instructions of this user")
+    query: str = dspy.InputField(desc="the conversation with the user")
+    tagged_instructions: list[str] = dspy.OutputField(desc="the instructions with tags")
+    calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
+
+
+class SelectInstructions(dspy.Signature):
+    """Choose the standing instructions that apply to the user's last request (NLSI's first subtask).
+
+    One applies when it is about the API that the request needs and its condition, if it has one, holds; one that names
+    a further API for this kind of request applies, and then those about that API do as well. Often none applies."""
+
+    profile: str = dspy.InputField(desc="all standing instructions of this user, numbered")
+    query: str = dspy.InputField(desc="the conversation with the user")
+    numbers: list[int] = dspy.OutputField(desc="the numbers of those that apply, ascending; [] if none")
+
+
+class TagInstruction(dspy.Signature):
+    """Find in a sentence what the tools need: the functions that it concerns, and the words that are values of their
+    arguments (TAPS's tagger).
+
+    Take of the sentence's words only the value: "Music", not "event type is Music"; for a yes-or-no argument the words
+    that say it: "allow pets". A function that is only mentioned has no values."""
+
+    instruction: str = dspy.InputField(desc="the sentence")
+    tags: list = dspy.OutputField(desc='[{"Function":[{"argument":"words"}]}]')

@@ -28,6 +28,8 @@ class Parameter(BaseModel):
             evidence for a preference (PRefine section 3, "what" and "how" arguments).
         required: the tool cannot run without it.
         json_schema: the JSON schema of the value when it is more than the above (arrays, objects, ranges).
+        markers: words that may stand in a value's place and mean something: NLSI's "any" (the user does not care) and
+            "?" (the user asks for it). Elsewhere such words are placeholders, and dropped.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
@@ -40,6 +42,7 @@ class Parameter(BaseModel):
     transient: bool = False
     required: bool = False
     json_schema: dict[str, Any] | None = None
+    markers: tuple[str, ...] = ()
 
     def choices(self) -> tuple[str, ...]:
         """The closed set of values as text, or () when any value is allowed."""
@@ -137,7 +140,7 @@ class Catalogue:
                 continue
             choices = parameter.choices()
             for one in value if isinstance(value, list) and parameter.type != "array" else [value]:
-                if choices and value_text(one) not in choices:
+                if choices and value_text(one) not in (*choices, *parameter.markers):
                     found.append(Problem("value_not_allowed", call.name, argument, value_text(one)))
         found += [
             Problem("missing_required", call.name, p.name)

@@ -1,0 +1,123 @@
+"""TAPS: tag the instructions when that is worth it (TAPS section 3).
+
+    answer -> how sure? -> sure: that is it / unsure: tag the instructions, answer again
+
+The decision is taken while answering, from the log-probabilities of the first answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import dspy
+
+from prefine_dspy.confidence import confidences, read_tokens, scored
+from prefine_dspy.gate import Estimator, Gate, disagreement, uncertainties
+from prefine_dspy.interpreter import Interpreter, TaggedInterpreter
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.tagging import Tagger
+from prefine_dspy.tools import Catalogue
+
+SAMPLES = 5
+SAMPLING_TEMPERATURE = 0.7
+
+
+class Default(dspy.Module):
+    """Instructions as they are (TAPS's Default), with the uncertainty of the answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interpreter = Interpreter()
+
+    def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """See `Interpreter.forward`; `uncertainty` holds every estimator that the LM's log-probabilities allow, and is
+        empty where it gives none."""
+        with dspy.context(lm=scored(dspy.settings.lm)[0]):
+            prediction = self.interpreter(request=request, tools=tools)
+        arguments = confidences(prediction.logprobs, prediction.calls, tools)
+        prediction.uncertainty = uncertainties(read_tokens(prediction.logprobs), arguments)
+        return prediction
+
+
+class ExtTag(dspy.Module):
+    """Instructions with tags (TAPS's Ext-Tag): of the program's own tagger, or of a table.
+
+    Args:
+        lm: the tagger's LM; None takes the interpreter's.
+        table: tags in angle form by instruction, e.g. gold ones or a stronger LM's; they are looked up first, and the
+            tagger is asked for what is not there.
+    """
+
+    def __init__(self, lm: dspy.BaseLM | None = None, table: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.tagger = Tagger()
+        self.interpreter = TaggedInterpreter()
+        self._lm = lm
+        self._table = table or {}
+
+    def tags(self, texts: Sequence[str], tools: Catalogue) -> tuple[list[str], int, list[object]]:
+        """The instructions in angle form; how many the tagger was asked for; what went wrong with those."""
+        found, asked, problems = [], 0, []
+        for text in texts:
+            if text in self._table:
+                found.append(self._table[text])
+                continue
+            with dspy.context(lm=self._lm or dspy.settings.lm):
+                tagged = self.tagger(instruction=text, tools=tools)
+            asked += 1
+            problems += list(tagged.problems)
+            found.append(tagged.text)
+        return found, asked, problems
+
+    def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """See `Interpreter.forward`; `tags` holds the instructions as they were read, `tagged` is True, and
+        `tagger_calls` counts the tagger's answers."""
+        found, asked, problems = self.tags(request.texts(), tools)
+        prediction = self.interpreter(request=request, tags=found, tools=tools)
+        prediction.problems = [*problems, *prediction.problems]
+        prediction.tags, prediction.tagged, prediction.tagger_calls = found, bool(found), asked
+        return prediction
+
+
+class Taps(dspy.Module):
+    """Answer, and tag and answer again when unsure.
+
+    Args:
+        estimator: see `gate.Gate`; "disagreement" samples `gate.SAMPLES` answers, for LMs without log-probabilities.
+        threshold: see `gate.Gate`.
+        lm, table: see `ExtTag`.
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator = "least_confidence",
+        threshold: float = 0.02,
+        lm: dspy.BaseLM | None = None,
+        table: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.default = Default()
+        self.ext_tag = ExtTag(lm, table)
+        self.gate = Gate(estimator=estimator, threshold=threshold)
+
+    def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """See `ExtTag.forward`; `uncertainty` is that of the first answer and `first_calls` are its calls. Without
+        instructions there is nothing to tag: the first answer stands."""
+        first = self.default(request=request, tools=tools)
+        if self.gate.estimator == "disagreement":
+            first.uncertainty = {**first.uncertainty, "disagreement": self._disagreement(first, request, tools)}
+        if not request.applicable or not self.gate.unsure(first.uncertainty):
+            first.tagged, first.tagger_calls, first.first_calls = False, 0, first.calls
+            return first
+        second = self.ext_tag(request=request, tools=tools)
+        second.uncertainty, second.first_calls = first.uncertainty, first.calls
+        return second
+
+    def _disagreement(self, first: dspy.Prediction, request: InstructedQuery, tools: Catalogue) -> float:
+        lm = dspy.settings.lm
+        samples = []
+        for number in range(SAMPLES):
+            # rollout_id: the same question again, not the cached answer
+            with dspy.context(lm=lm.copy(temperature=SAMPLING_TEMPERATURE, rollout_id=number + 1)):
+                samples.append(self.default.interpreter(request=request, tools=tools).calls)
+        return disagreement(first.calls, samples)

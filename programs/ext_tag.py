@@ -1,0 +1,30 @@
+"""TAPS's Ext-Tag: a tagger, then the interpreter reads instructions with tags (TAPS section 3.1)."""
+
+from __future__ import annotations
+
+import dspy
+
+from prefine_dspy.lm import resolve
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.taps import ExtTag
+from prefine_dspy.tools import Catalogue
+from programs.tag_tables import angle_tags
+
+
+class ExtTagSystem:
+    """`ExtTag` as the runner drives it.
+
+    Args:
+        tagger_lm: name of the tagger's LM; the run's LM when not given.
+        tags: a CSV file (`org,aug`) with the tags of instructions: gold ones, or those of a stronger LM (TAPS's
+            Ext-Tag-opt). The tagger is asked for instructions that it lacks.
+    """
+
+    name = "ext_tag"
+
+    def __init__(self, tagger_lm: str | None = None, tags: str | None = None) -> None:
+        self.program = ExtTag(resolve(tagger_lm) if tagger_lm else None, angle_tags(tags) if tags else None)
+
+    def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """The calls, from the tagged instructions."""
+        return self.program(request=request, tools=tools)

@@ -1,0 +1,22 @@
+"""TAPS's Default: query and applicable instructions become calls (TAPS section 2)."""
+
+from __future__ import annotations
+
+import dspy
+
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.taps import Default
+from prefine_dspy.tools import Catalogue
+
+
+class InterpretSystem:
+    """`Default` as the runner drives it."""
+
+    name = "interpret"
+
+    def __init__(self) -> None:
+        self.program = Default()
+
+    def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """The calls, from the instructions as they are."""
+        return self.program(request=request, tools=tools)

@@ -1,0 +1,22 @@
+"""TAPS's Joint-Tag: tags and calls in one answer (TAPS section 3.1)."""
+
+from __future__ import annotations
+
+import dspy
+
+from prefine_dspy.interpreter import TaggingInterpreter
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.tools import Catalogue
+
+
+class JointTagSystem:
+    """`TaggingInterpreter` as the runner drives it."""
+
+    name = "joint_tag"
+
+    def __init__(self) -> None:
+        self.program = TaggingInterpreter()
+
+    def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """The calls, with the tags that were written before them."""
+        return self.program(request=request, tools=tools)

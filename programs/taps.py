@@ -1,0 +1,37 @@
+"""TAPS: answer, and tag and answer again where the LM is unsure (TAPS section 3.2)."""
+
+from __future__ import annotations
+
+import dspy
+
+from prefine_dspy.gate import Estimator
+from prefine_dspy.lm import resolve
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.taps import Taps
+from prefine_dspy.tools import Catalogue
+from programs.tag_tables import angle_tags
+
+
+class TapsSystem:
+    """`Taps` as the runner drives it.
+
+    Args:
+        estimator, threshold: see `prefine_dspy.gate.Gate`; a compiled program brings its own.
+        tagger_lm, tags: see `ExtTagSystem`.
+    """
+
+    name = "taps"
+
+    def __init__(
+        self,
+        estimator: Estimator = "least_confidence",
+        threshold: float = 0.02,
+        tagger_lm: str | None = None,
+        tags: str | None = None,
+    ) -> None:
+        lm = resolve(tagger_lm) if tagger_lm else None
+        self.program = Taps(estimator, threshold, lm, angle_tags(tags) if tags else None)
+
+    def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """The calls, with tags where they were worth it."""
+        return self.program(request=request, tools=tools)
