@@ -1,4 +1,4 @@
-"""The published TAPS evaluator's behaviour on NLSI, for numbers beside the paper. Written anew from a description of it.
+"""The published TAPS evaluator's behaviour on NLSI, beside the paper's numbers. Written anew from a description.
 
 Its oddities are kept, since they move the paper's numbers: an instance is one set of slots over all calls, punctuation
 vanishes (`$250` is `250`), a wrong date can be forgiven by a look at the gold, a gold "any" can never be matched, "Get"

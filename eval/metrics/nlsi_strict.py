@@ -26,7 +26,9 @@ class Pair(NamedTuple):
     """A gold call beside the predicted call that answers it; one of them is None where there is no partner.
 
     Args:
-        right: gold slots that the prediction has; missed: those it lacks; spurious: predicted slots that are not wanted.
+        right: gold slots that the prediction has.
+        missed: gold slots that it lacks.
+        spurious: predicted slots that are not wanted.
     """
 
     gold: ToolCall | None
