@@ -105,7 +105,7 @@ def with_tools(base: type[dspy.Signature], tools: Catalogue) -> type[dspy.Signat
 
 def _plain(module: _Interpreting, request: InstructedQuery, tools: Catalogue) -> tuple[dict[str, Any], Catalogue, str]:
     lines, query = instruction_lines(request.texts()), query_text(request.query)
-    return module._inputs(tools, instructions=lines, query=query), tools, f"{lines}\n{query}"
+    return module._inputs(tools, standing=lines, query=query), tools, f"{lines}\n{query}"
 
 
 def _tagged(
@@ -114,7 +114,7 @@ def _tagged(
     query = query_text(request.query)
     # what may be copied is what was said: a tagger that invents words must not make them readable
     read = f"{instruction_lines(request.texts())}\n{query}"
-    return module._inputs(tools, tagged_instructions=instruction_lines(tags), query=query), tools, read
+    return module._inputs(tools, tagged=instruction_lines(tags), query=query), tools, read
 
 
 def interpreted(answer: Any, tools: Catalogue, read: str, predicted: Any = None) -> dspy.Prediction:
@@ -134,7 +134,7 @@ def interpreted(answer: Any, tools: Catalogue, read: str, predicted: Any = None)
         kept = ToolCall(name=call.name, arguments={k: v for k, v in call.arguments.items() if k not in invented})
         if kept not in calls:
             calls.append(kept)
-    written = predicted.get("tagged_instructions") if predicted is not None else None
+    written = predicted.get("tagged") if predicted is not None else None
     return dspy.Prediction(
         calls=calls,
         problems=problems,

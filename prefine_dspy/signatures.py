@@ -68,7 +68,7 @@ class Interpret(dspy.Signature):
     give a value, a value that holds if another one does, a second preference (one more call), or another API to call
     as well. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
 
-    instructions: str = dspy.InputField(desc="standing instructions of this user")
+    standing: str = dspy.InputField(desc="standing instructions of this user")
     query: str = dspy.InputField(desc="the conversation with the user")
     calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
 
@@ -80,7 +80,7 @@ class InterpretTagged(dspy.Signature):
     argument. Take from the conversation what the user said, and from the instructions what they add. The conversation
     wins over an instruction. Copy values word for word; leave out what nobody said."""
 
-    tagged_instructions: str = dspy.InputField(desc="standing instructions of this user, tagged")
+    tagged: str = dspy.InputField(desc="standing instructions of this user, tagged")
     query: str = dspy.InputField(desc="the conversation with the user")
     calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
 
@@ -92,9 +92,9 @@ class TagAndInterpret(dspy.Signature):
     around a value of an argument. Then take from the conversation what the user said, and from the instructions what
     they add. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
 
-    instructions: str = dspy.InputField(desc="standing instructions of this user")
+    standing: str = dspy.InputField(desc="standing instructions of this user")
     query: str = dspy.InputField(desc="the conversation with the user")
-    tagged_instructions: list[str] = dspy.OutputField(desc="the instructions with tags")
+    tagged: list[str] = dspy.OutputField(desc="the instructions with tags")
     calls: list = dspy.OutputField(desc="the calls, each with the arguments that were given")
 
 

@@ -15,7 +15,7 @@ from prefine_dspy.types import Query
 def demonstration() -> dspy.Example:
     """Our own, with a value that is stated, one that an instruction gives, and one that hangs on another."""
     return dspy.Example(
-        instructions=instruction_lines(
+        standing=instruction_lines(
             (
                 "Whenever I eat out I want Georgian food.",
                 "For Georgian food, go to Tamari's Table.",

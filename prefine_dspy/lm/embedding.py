@@ -20,7 +20,7 @@ def resolve_embedder(name: str = "local") -> dspy.Embedder:
     said.
 
     Args:
-        name: "local" (WordLlama, 256 static dimensions, no download) or a LiteLLM name, "openai/text-embedding-3-small".
+        name: "local" (WordLlama, 256 dimensions, no download) or a LiteLLM name, "openai/text-embedding-3-small".
 
     Raises:
         MissingExtra: "local" without the extra `rag`.
