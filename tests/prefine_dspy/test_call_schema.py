@@ -4,8 +4,11 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
-from prefine_dspy.call_schema import UNSPECIFIED, call_type, value_schema
+from prefine_dspy.call_schema import UNSPECIFIED, call_type, calls_type, stated_schema, value_schema
+from prefine_dspy.grounding import ungrounded
+from prefine_dspy.parsing_fit import Dropped, fit_value
 from prefine_dspy.tools import Catalogue, Parameter, Tool
+from prefine_dspy.types import ToolCall
 
 TOOLS = Catalogue(
     [
@@ -117,3 +120,54 @@ def test_the_validator_tolerates_anything(answer):
 def test_two_catalogues_are_two_types():
     other = TypeAdapter(call_type(Catalogue([Tool(name="GetTime")]))).json_schema()
     assert other["anyOf"] == [SCHEMA["anyOf"][2]]
+
+
+CALLS = TypeAdapter(calls_type(TOOLS, at_most=2)).json_schema()
+
+
+def calls(*arguments):
+    return [{"function": "GetFlights", "arguments": one} for one in arguments]
+
+
+@pytest.mark.parametrize("answer", [calls({}), calls({"passengers": "1"}), calls({"destination": "Oslo"}, {})])
+def test_of_several_calls_each_holds_what_is_given(answer):
+    jsonschema.validate(answer, CALLS)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [],
+        calls({}, {}, {}),
+        calls({"flight_class": UNSPECIFIED}),
+        calls({"flight_class": "Sofa"}),
+        calls({"made": "up"}),
+    ],
+    ids=["none", "too many", "unspecified", "outside of a closed set", "unknown argument"],
+)
+def test_several_calls_that_do_not_fit(answer):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(answer, CALLS)
+
+
+MARKED = [
+    Parameter(name="flight_class", enum=("Economy", "Business"), markers=("any", "?")),
+    Parameter(name="destination", markers=("any", "?")),
+    Parameter(name="passengers", type="integer", markers=("any", "?")),
+    Parameter(name="refundable", type="boolean", markers=("any", "?")),
+]
+
+
+@pytest.mark.parametrize("parameter", MARKED, ids=lambda one: one.name)
+@pytest.mark.parametrize("marker", ["any", "?"])
+def test_a_marker_stands_wherever_a_value_may(parameter, marker):
+    jsonschema.validate(marker, stated_schema(parameter))
+    jsonschema.validate(marker, value_schema(parameter))
+    assert fit_value(marker, parameter) == marker
+    tools = Catalogue([Tool(name="GetFlights", parameters=(parameter,))])
+    call = ToolCall(name="GetFlights", arguments={parameter.name: marker})
+    assert tools.problems(call) == [] and ungrounded(call, tools, "Book a flight", "") == []
+
+
+def test_without_markers_such_words_are_placeholders():
+    assert isinstance(fit_value("any", Parameter(name="destination")), Dropped)
