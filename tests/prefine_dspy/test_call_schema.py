@@ -129,7 +129,7 @@ def calls(*arguments):
     return [{"function": "GetFlights", "arguments": one} for one in arguments]
 
 
-@pytest.mark.parametrize("answer", [calls({}), calls({"passengers": "1"}), calls({"destination": "Oslo"}, {})])
+@pytest.mark.parametrize("answer", [calls({}), calls({"passengers": 1}), calls({"destination": "Oslo"}, {})])
 def test_of_several_calls_each_holds_what_is_given(answer):
     jsonschema.validate(answer, CALLS)
 
