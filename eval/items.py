@@ -1,148 +1,134 @@
-"""The second phase: one answer for each instance and program, scored and written down."""
+"""The phase that every benchmark has: one answer for each item and program, scored and written down."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import dspy
 
-from eval.call_cache import CallCache
-from eval.data.load import catalogue_of
-from eval.failures import ErrorStreak, Failure, classify
-from eval.grading import grade
-from eval.instance import Benchmark, Instance
 from eval.journal import Journal
-from eval.memories import Key
 from eval.run_config import SCHEMA_VERSION
-from eval.tokens import TokenCounter
-from eval.usage import measured
-from prefine_dspy.types import History, Memory, ToolCall
-from programs.system import System
+from eval.tasks.attempt import Attempt, RunGuard
+from eval.tasks.task import Phase, Record
+from prefine_dspy.types import ToolCall
 
 
-class ItemTask(NamedTuple):
-    """The queries of one history for one program; a worker walks them, so that prompts that start alike follow
-    each other and the LM's prefix cache is warm."""
+class Item(Protocol):
+    """Whatever a benchmark asks about."""
+
+    @property
+    def id(self) -> str: ...
+
+
+class ItemGroup(NamedTuple):
+    """Items that one program answers one after the other.
+
+    Args:
+        label: of the program in the run.
+        system: the program.
+        items: in order.
+    """
 
     label: str
-    system: System
-    history: History
-    instances: list[Instance]
+    system: Any
+    items: Sequence[Any]
 
 
 class ItemRunner:
-    """Runs item tasks.
+    """Runs groups of items.
 
     Args:
         journal: items.jsonl.
-        benchmark: gives the catalogues and the preference slots.
-        memories: what the first phase built, by (program, history); a program without one gets the empty memory.
-        lm: the inference LM.
-        cache: counts and guards its calls.
-        count: tokens of a memory's text.
-        streak: stops the run when LM errors follow each other.
+        lm: the LM that answers.
+        guard: of the run.
+        ask: the program's prediction for one item of a group.
+        record: what is written down of it between its id and its usage.
     """
 
     def __init__(
         self,
         journal: Journal,
-        benchmark: Benchmark,
-        memories: dict[Key, Memory],
         lm: dspy.BaseLM,
-        cache: CallCache,
-        count: TokenCounter,
-        streak: ErrorStreak,
+        guard: RunGuard,
+        ask: Callable[[ItemGroup, Any], dspy.Prediction],
+        record: Callable[[ItemGroup, Any, Attempt[dspy.Prediction]], Record],
     ) -> None:
         self.journal = journal
-        self.benchmark = benchmark
-        self.memories = memories
         self.lm = lm
-        self.cache = cache
-        self.count = count
-        self.streak = streak
+        self.guard = guard
+        self.ask = ask
+        self.record = record
         self.done: set[tuple[str, str]] = set()
 
-    def restore(self, void: set[Key]) -> None:
-        """Take over the items that a former process finished, without those to be asked again: a passing LM error,
-        or a memory (in `void`) that is being rebuilt."""
+    def restore(self, void: Callable[[Record], bool] = lambda line: False) -> None:
+        """Take over the items that a former process finished, without those to be asked again: a passing LM error, or
+        one that `void` says rests on something that is made anew."""
         records = self.journal.read()
-        kept = [
-            r for r in records if (r["program"], r["history_id"]) not in void and not (r["error"] or {}).get("retry")
-        ]
+        kept = [one for one in records if not void(one) and not (one["error"] or {}).get("retry")]
         if len(kept) < len(records):
             self.journal.replace(kept)
-        self.done = {(record["program"], record["id"]) for record in kept}
+        self.done = {(one["program"], one["id"]) for one in kept}
 
-    def run(self, task: ItemTask, tick: Callable[[], None]) -> None:
-        """Answer what is open of one history; `tick` is called after each item and may raise to end the work there."""
-        with dspy.context(lm=self.lm, callbacks=[*(dspy.settings.callbacks or []), self.cache], disable_history=True):
-            for instance in task.instances:
-                if (task.label, instance.id) not in self.done:
-                    self._item(task, instance)
+    def phase(self, groups: Sequence[ItemGroup]) -> Phase:
+        """The groups as a phase of the run."""
+        total = sum(len(group.items) for group in groups)
+        return Phase("items", "items", total, len(self.done), groups, self.run)
+
+    def run(self, group: ItemGroup, tick: Callable[[], None]) -> None:
+        """Answer what is open of one group; `tick` is called after each item and may raise to end the work there."""
+        with self.guard.asking(self.lm):
+            for item in group.items:
+                if (group.label, item.id) not in self.done:
+                    self._item(group, item)
                     tick()
 
-    def _item(self, task: ItemTask, instance: Instance) -> None:
-        memory = self.memories.get((task.label, task.history.id), Memory())
-        tools = catalogue_of(self.benchmark, instance)
-        failure: Failure | None = None
-        prediction: Any = None
-        started = time.perf_counter()
-        with measured() as usage:
-            try:
-                prediction = task.system.answer(instance.query, tools, task.history, memory)
-            except Exception as error:
-                self._stop_if_asked()
-                failure = classify(error)
-            self._stop_if_asked()
-        seconds = time.perf_counter() - started
-        calls, raw, parse_failed = _parts(prediction)
-        graded = grade(instance, calls, self.benchmark.preference_slots, failure, parse_failed, tools)
-        # a program that shows the LM something else than the memory's text (retrieved notes, the history) says so
-        shown = getattr(prediction, "memory_text", None)
-        shown = memory.text if shown is None else str(shown)
-        record: dict[str, Any] = {
-            "v": SCHEMA_VERSION,
-            "program": task.label,
-            "id": instance.id,
-            "history_id": task.history.id,
-            "query_type": instance.query_type,
-            "reasoning_type": instance.reasoning_type,
-            "preference": instance.preference,
-            "schema": instance.schema_name,
-            "contested": instance.contested,
-            "evidence": instance.evidence.model_dump() if instance.evidence else None,
-            "status": graded.status,
-            "calls": [call.model_dump(mode="json") for call in calls],
-            "raw": raw,
-            "problems": _problems(prediction),
-            "gold": [call.model_dump(mode="json") for call in instance.gold],
-            "scores": graded.scores,
-            "memory": memory.text,
-            "memory_tokens": self.count(shown),
-            "usage": usage.as_json(),
-            "seconds": round(seconds, 4),
-            "error": failure.as_json() if failure else None,
-        }
-        self.journal.append(record)
-        self.streak.record(failure)
-
-    def _stop_if_asked(self) -> None:
-        if self.cache.stop is not None:
-            raise self.cache.stop
+    def _item(self, group: ItemGroup, item: Any) -> None:
+        attempt = self.guard.attempt(lambda: self.ask(group, item))
+        self.journal.append(
+            {
+                "v": SCHEMA_VERSION,
+                "program": group.label,
+                "id": item.id,
+                **self.record(group, item, attempt),
+                "usage": attempt.usage.as_json(),
+                "seconds": round(attempt.seconds, 4),
+                "error": attempt.failure.as_json() if attempt.failure else None,
+            }
+        )
+        self.guard.streak.record(attempt.failure)
 
 
-def _parts(prediction: Any) -> tuple[list[ToolCall], str, bool]:
-    """Calls, raw text and parse flag of a prediction; an exception left none of them."""
+class Answered(NamedTuple):
+    """The parts of a prediction that every benchmark writes down; an exception left none of them.
+
+    Args:
+        calls: the calls; anything else in the prediction's list is left out.
+        raw: the LM's own text.
+        parse_failed: it could not be read.
+        problems: why parts of the answer were dropped, if the program says so.
+    """
+
+    calls: list[ToolCall]
+    raw: str
+    parse_failed: bool
+    problems: list[Any]
+
+
+def answered(prediction: dspy.Prediction | None) -> Answered:
+    """Read a prediction; programs may leave out or misspell any part of it."""
     if prediction is None:
-        return [], "", False
-    calls = [call for call in (getattr(prediction, "calls", None) or []) if isinstance(call, ToolCall)]
+        return Answered([], "", False, [])
     raw = getattr(prediction, "raw", "")
-    return calls, raw if isinstance(raw, str) else str(raw), bool(getattr(prediction, "parse_failed", False))
-
-
-def _problems(prediction: Any) -> list[Any]:
-    """Why a program dropped parts of its answer, if it says so."""
     found = getattr(prediction, "problems", None) or []
-    return [one._asdict() if hasattr(one, "_asdict") else str(one) for one in found]
+    return Answered(
+        calls=calls_in(getattr(prediction, "calls", None)),
+        raw=raw if isinstance(raw, str) else str(raw),
+        parse_failed=bool(getattr(prediction, "parse_failed", False)),
+        problems=[one._asdict() if hasattr(one, "_asdict") else str(one) for one in found],
+    )
+
+
+def calls_in(values: Any) -> list[ToolCall]:
+    """The tool calls in a list; [] for anything else."""
+    return [call for call in values or [] if isinstance(call, ToolCall)]

@@ -1,11 +1,9 @@
-"""The summary as Markdown tables."""
+"""A summary as Markdown tables: what all benchmarks show, and MPT's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-import typer
 
 Cell = dict[str, Any]
 Summary = dict[str, Any]
@@ -28,6 +26,7 @@ COST_COLUMNS = {
     "prefix_cached_share": "prefix-cached input",
     "lm_calls_per_item": "LM calls / item",
     "lm_seconds_per_item": "LM seconds / item",
+    "seconds_per_item": "seconds / item",
     "cost": "US$",
 }
 _SHARES = ("accepted_share", "prefix_cached_share")
@@ -176,7 +175,7 @@ def report_text(summary: Summary, scorers: Sequence[str]) -> str:
     return "\n\n".join([*parts, *table_cost(summary), *table_statuses(summary)])
 
 
-def print_summary(summary: Summary) -> None:
+def brief_text(summary: Summary) -> str:
     """What `eval.run` shows at its end."""
     parts = [*table_3(summary, "strict"), *table_parts(summary, "strict"), *table_extended(summary, "strict")]
-    typer.echo("\n\n".join([*parts, *table_cost(summary), *table_statuses(summary)]))
+    return "\n\n".join([*parts, *table_cost(summary), *table_statuses(summary)])

@@ -1,19 +1,17 @@
-"""The first phase: one memory for each history and program, built session by session, in order."""
+"""MPT's first phase: one memory for each history and program, built session by session, in order."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import dspy
 
-from eval.call_cache import CallCache
-from eval.failures import ErrorStreak, Failure, classify
 from eval.journal import Journal
 from eval.run_config import SCHEMA_VERSION
+from eval.tasks.attempt import RunGuard
+from eval.tasks.task import Phase
 from eval.tokens import TokenCounter
-from eval.usage import measured
 from prefine_dspy.errors import InputError
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import History, Memory
@@ -40,27 +38,19 @@ class MemoryBuilder:
     Args:
         journal: memories.jsonl.
         lm: the memory LM.
-        cache: counts and guards its calls.
+        guard: of the run.
         tools: the catalogue that updates see; never the extended one (appendix D.6).
         count: tokens of a memory's text.
-        streak: stops the run when LM errors follow each other.
     """
 
     def __init__(
-        self,
-        journal: Journal,
-        lm: dspy.BaseLM,
-        cache: CallCache,
-        tools: Catalogue,
-        count: TokenCounter,
-        streak: ErrorStreak,
+        self, journal: Journal, lm: dspy.BaseLM, guard: RunGuard, tools: Catalogue, count: TokenCounter
     ) -> None:
         self.journal = journal
         self.lm = lm
-        self.cache = cache
+        self.guard = guard
         self.tools = tools
         self.count = count
-        self.streak = streak
         self.memories: dict[Key, Memory] = {}
         self.done: dict[Key, int] = {}
 
@@ -94,9 +84,14 @@ class MemoryBuilder:
             self.journal.replace(kept)
         return {key for key, ids in sessions.items() if self.done.get(key, 0) < len(ids)}
 
+    def phase(self, tasks: list[MemoryTask]) -> Phase:
+        """The tasks as a phase of the run."""
+        total = sum(len(task.history.sessions) for task in tasks)
+        return Phase("memories", "sessions", total, sum(self.done.values()), tasks, self.run)
+
     def run(self, task: MemoryTask, tick: Callable[[], None]) -> None:
         """Finish one history's memory; `tick` is called after each session and may raise to end the work there."""
-        with dspy.context(lm=self.lm, callbacks=[*(dspy.settings.callbacks or []), self.cache], disable_history=True):
+        with self.guard.asking(self.lm):
             memory = self.memories.get(task.key, Memory())
             for index in range(self.done.get(task.key, 0), len(task.history.sessions)):
                 memory = self._session(task, index, memory)
@@ -106,17 +101,9 @@ class MemoryBuilder:
 
     def _session(self, task: MemoryTask, index: int, memory: Memory) -> Memory:
         seen = task.history.sessions[: index + 1]
-        failure: Failure | None = None
-        update = MemoryUpdate(memory=memory, accepted=False)
-        started = time.perf_counter()
-        with measured() as usage:
-            try:
-                update = task.system.update(memory, seen, self.tools)
-            except Exception as error:
-                self._stop_if_asked()
-                failure = classify(error)
-            self._stop_if_asked()
-        seconds = time.perf_counter() - started
+        attempt = self.guard.attempt(lambda: task.system.update(memory, seen, self.tools))
+        failure = attempt.failure
+        update = attempt.answer or MemoryUpdate(memory=memory, accepted=False)
         record: dict[str, Any] = {
             "v": SCHEMA_VERSION,
             "program": task.label,
@@ -129,14 +116,10 @@ class MemoryBuilder:
             "memory_tokens": self.count(update.memory.text),
             "parse_failures": update.parse_failures + bool(failure and failure.status == "parse_error"),
             "attempts": update.attempts,
-            "usage": usage.as_json(),
-            "seconds": round(seconds, 4),
+            "usage": attempt.usage.as_json(),
+            "seconds": round(attempt.seconds, 4),
             "error": failure.as_json() if failure else None,
         }
         self.journal.append(record)
-        self.streak.record(failure)
+        self.guard.streak.record(failure)
         return update.memory
-
-    def _stop_if_asked(self) -> None:
-        if self.cache.stop is not None:
-            raise self.cache.stop

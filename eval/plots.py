@@ -1,4 +1,4 @@
-"""The report's plots, as PNG files (the paper's Figures 3 and 9, with our numbers)."""
+"""The plots of MPT's report, as PNG files (the paper's Figures 3 and 9, with our numbers)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,6 @@ def draw(summary: Record, memories: dict[str, list[Record]], folder: Path, score
     Raises:
         MissingExtra: matplotlib is not installed.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtra("drawing plots", "eval") from None
-    matplotlib.use("Agg")
     drawn = [
         _by_reasoning(summary, folder / "f1_by_reasoning.png", scorer),
         _by_quintile(summary, folder / "f1_by_interference.png", scorer),
@@ -51,7 +46,7 @@ def _by_reasoning(summary: Record, path: Path, scorer: str) -> Path | None:
         }
         if bars:
             panels[f"{title} queries"] = bars
-    return _save(panels, path, lambda axes, bars: _bars(axes, bars, list(_REASONING.values()), "O-F1"))
+    return save(panels, path, lambda axes, bars: grouped_bars(axes, bars, list(_REASONING.values()), "O-F1"))
 
 
 def _by_quintile(summary: Record, path: Path, scorer: str) -> Path | None:
@@ -60,7 +55,7 @@ def _by_quintile(summary: Record, path: Path, scorer: str) -> Path | None:
         for reasoning, cells in program["quintiles"][scorer].items():
             panels.setdefault(_REASONING[reasoning], {})[label] = cells
     names = ["Q1", "Q2", "Q3", "Q4", "Q5"]
-    return _save(panels, path, lambda axes, lines: _lines_with_intervals(axes, lines, names, "IMP-F1"))
+    return save(panels, path, lambda axes, lines: _lines_with_intervals(axes, lines, names, "IMP-F1"))
 
 
 def _over_sessions(
@@ -75,13 +70,27 @@ def _over_sessions(
         axes.set_xlabel("session")
         axes.set_ylabel(title)
 
-    return _save({"": lines} if lines else {}, path, plot)
+    return save({"": lines} if lines else {}, path, plot)
 
 
-def _save(panels: dict[str, Any], path: Path, plot: Callable[[Any, Any], None]) -> Path | None:
-    """One figure with a panel each; None when there is nothing to show."""
+def save(panels: dict[str, Any], path: Path, plot: Callable[[Any, Any], None]) -> Path | None:
+    """One figure with a panel each; None when there is nothing to show.
+
+    Args:
+        panels: data by title.
+        path: of the PNG file.
+        plot: draws a panel's data on its axes, with labels for the common legend.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
     if not panels:
         return None
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("drawing plots", "eval") from None
+    matplotlib.use("Agg")
     from matplotlib import pyplot
 
     figure, grid = pyplot.subplots(1, len(panels), figsize=(5 * len(panels), 3.6), squeeze=False)
@@ -97,7 +106,8 @@ def _save(panels: dict[str, Any], path: Path, plot: Callable[[Any, Any], None]) 
     return path
 
 
-def _bars(axes: Any, bars: dict[str, list[Cell | None]], names: Sequence[str], title: str) -> None:
+def grouped_bars(axes: Any, bars: dict[str, list[Cell | None]], names: Sequence[str], title: str) -> None:
+    """Groups of bars with intervals, one group a name."""
     width = 0.8 / len(bars)
     for at, (label, cells) in enumerate(bars.items()):
         shown = [(x + at * width, cell) for x, cell in enumerate(cells) if cell]

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from eval.journal import read_lines, write_json, write_whole
-from eval.markdown import report_text
-from eval.plots import draw
+from eval.run_config import FIRST_TASK
 from eval.run_folder import read_config
-from eval.tables import SCORERS, by_program, summarise
+from eval.tables import SCORERS, by_program
+from eval.tasks.kinds import KINDS
+from eval.tasks.task import Presentation
 from prefine_dspy.errors import InputError, PrefineError
 
 Record = dict[str, Any]
@@ -24,11 +25,13 @@ class Joined(NamedTuple):
     """The lines of several runs, programs named apart.
 
     Args:
+        task: the benchmark that all of them are about.
         items, memories: all lines.
         sources: one line of text a run: what it was.
         warnings: why the runs may not be comparable.
     """
 
+    task: str
     items: list[Record]
     memories: list[Record]
     sources: list[str]
@@ -38,26 +41,29 @@ class Joined(NamedTuple):
 @app.command()
 def main(
     runs: Annotated[list[Path], typer.Argument(help="folders of eval.run")],
-    out: Annotated[Path | None, typer.Option(help="where to write [default: <first run>/report]")] = None,
+    out: Annotated[str | None, typer.Option(help="where to write [default: <first run>/report]")] = None,
     scorer: Annotated[Literal["strict", "reference", "both"], typer.Option(help="whose scores to print")] = "both",
 ) -> None:
-    """Print and write Table 3, the cost table and the plots."""
-    target = out or runs[0] / "report"
+    """Print and write the tables and the plots."""
+    target = runs[0] / "report" if out is None else Path(out)
     try:
+        if out is not None and not out.strip():
+            raise InputError("--out is empty: name a folder, or leave it out for <first run>/report")
         joined, summary = read(runs)
+        shown = _presentation(joined)
         target.mkdir(parents=True, exist_ok=True)
         text = "\n\n".join(
             [
                 "\n".join(f"- {source}" for source in joined.sources),
                 *(f"> warning: {warning}" for warning in joined.warnings),
-                report_text(summary, SCORERS if scorer == "both" else (scorer,)),
+                shown.text(summary, SCORERS if scorer == "both" else (scorer,)),
             ]
         )
         write_whole(target / "report.md", text + "\n")
-        write_whole(target / "scores.csv", scores_csv(summary))
+        write_whole(target / "scores.csv", _csv(*shown.scores_csv(summary)))
         write_whole(target / "costs.csv", costs_csv(summary))
         write_json(target / "summary.json", summary)
-        plots = draw(summary, by_program(joined.memories), target, SCORERS[0] if scorer == "both" else scorer)
+        plots = shown.draw(summary, by_program(joined.memories), target, SCORERS[0] if scorer == "both" else scorer)
     except PrefineError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
@@ -77,7 +83,7 @@ def read(runs: list[Path]) -> tuple[Joined, Record]:
     """
     try:
         joined = join(runs)
-        return joined, summarise(joined.items, joined.memories)
+        return joined, _presentation(joined).summarise(joined.items, joined.memories)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         names = ", ".join(str(folder) for folder in runs)
         raise InputError(
@@ -90,11 +96,12 @@ def join(folders: list[Path]) -> Joined:
     """Read runs and put them side by side. When two runs have a program in common, all are named with their folder.
 
     Raises:
-        InputError: a folder holds no run, or a run without a finished item, or is given twice.
+        InputError: a folder holds no run, or a run without a finished item, or is given twice, or the runs are about
+            different benchmarks.
     """
-    joined = Joined([], [], [], [])
     identities: dict[str, Any] = {}
     documents = [_config(folder) for folder in folders]
+    joined = Joined(_task(folders, documents), [], [], [], [])
     labels = [program["label"] for document in documents for program in document["config"]["programs"]]
     twice = len(set(labels)) < len(labels)
     names = _names(folders)
@@ -107,14 +114,31 @@ def join(folders: list[Path]) -> Joined:
         expected = config["instances"] * len(config["programs"])
         if len(items) < expected:
             joined.warnings.append(f"{folder} is not finished: {len(items)} of {expected} items")
-        for key in ("data_identity", "data_schema", "instances_identity", "lm", "memory_lm"):
-            if identities.setdefault(key, config[key]) != config[key]:
+        for key in ("data_identity", "data_schema", "split", "instances_identity", "lm", "memory_lm"):
+            if identities.setdefault(key, config.get(key)) != config.get(key):
                 joined.warnings.append(f"{folder} and {folders[0]} differ in {key}: compare their numbers with care")
         for label in by_program(items):
             name = f"{label} ({names[folder]})" if twice else label
             joined.items.extend({**one, "program": name} for one in items if one["program"] == label)
             joined.memories.extend({**one, "program": name} for one in memories if one["program"] == label)
     return joined
+
+
+def _presentation(joined: Joined) -> Presentation:
+    return KINDS[joined.task].presentation
+
+
+def _task(folders: list[Path], documents: list[Record]) -> str:
+    """The one benchmark that the runs are about."""
+    pairs = zip(folders, documents, strict=True)
+    tasks = {document["config"].get("task", FIRST_TASK): folder for folder, document in pairs}
+    for task, folder in tasks.items():
+        if task not in KINDS:
+            raise InputError(f"{folder} is a run on {task!r}, which this version does not know: use a newer one")
+    if len(tasks) > 1:
+        kinds = ", ".join(f"{folder}: {task}" for task, folder in tasks.items())
+        raise InputError(f"runs on different benchmarks have no table in common ({kinds}): report them one by one")
+    return next(iter(tasks))
 
 
 def _names(folders: list[Path]) -> dict[Path, str]:
@@ -143,22 +167,6 @@ def _source(folder: Path, document: Record, items: list[Record]) -> str:
         f"`{folder}`: {config['data']} ({config['instances']} instances, {len(items)} items), LM "
         f"{config['lm']['model']}{memory_lm}, commit {origin.get('commit')}, `{origin.get('command')}`"
     )
-
-
-def scores_csv(summary: Record) -> str:
-    """One line for each program, schema, scorer, query type, metric and column."""
-    rows = []
-    for label, program in summary["programs"].items():
-        for schema, part in (("base", "scores"), ("extended", "extended")):
-            for scorer, queries in program[part].items():
-                for query, metrics in queries.items():
-                    for metric, columns in metrics.items():
-                        for column, cell in columns.items():
-                            if isinstance(cell, dict) and cell["value"] is not None:
-                                figures = [cell[key] for key in ("value", "low", "high", "n")]
-                                rows.append([label, schema, scorer, query, metric, column, *figures])
-    header = ["program", "schema", "scorer", "query", "metric", "column", "value", "low", "high", "n"]
-    return _csv(header, rows)
 
 
 def costs_csv(summary: Record) -> str:

@@ -16,26 +16,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import dspy
 import typer
 from dspy.utils.exceptions import DSPyError
 
-from eval.data.load import balanced, load_benchmark
 from eval.failures import LMErrorsInARowError
-from eval.instance import Benchmark, Instance
-from eval.markdown import print_summary
-from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint, identity_of
+from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint
 from eval.run_folder import RunFolder
-from eval.runner import Work, run
+from eval.runner import run
+from eval.tasks.kinds import KINDS, kind_of
+from eval.tasks.task import Task
 from prefine_dspy import lm as lms
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
-from prefine_dspy.rendering import history_text
-from programs import load_system
+from programs import SYSTEMS, compiled_options, load_system, systems_for
 
 FAILED, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 1, 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Asked(NamedTuple):
+    """What decides a run's results, as the command line gives it; None where an option was left out."""
+
+    programs: list[str]
+    data: str
+    lm: str
+    memory_lm: str | None = None
+    query: str | None = None
+    schema: str | None = None
+    split: str | None = None
+    limit: int | None = None
+    seed: int = 0
+    options: tuple[str, ...] = ()
 
 
 @app.command()
@@ -45,16 +58,31 @@ def main(
         typer.Option(help="a program, with options of its own if wanted: prefine:record=full,K=3; repeatable"),
     ],
     lm: Annotated[str, typer.Option(help="the LM that answers queries: local, local:<name>, openai/gpt-5-mini ...")],
-    out: Annotated[Path, typer.Option(help="the run's folder")],
-    data: Annotated[str, typer.Option(help="mini, mpt, a file in the released format, or a build folder")] = "mini",
-    query: Annotated[Literal["cg", "cf", "both"], typer.Option(help="context-guided, context-free, or both")] = "both",
-    memory_lm: Annotated[str | None, typer.Option(help="the LM that builds memories [default: --lm]")] = None,
-    schema: Annotated[Literal["base", "extended"], typer.Option(help="extended: functions no history holds")] = "base",
-    limit: Annotated[int | None, typer.Option(min=1, help="instances, balanced over query and reasoning types")] = None,
+    out: Annotated[str, typer.Option(help="the run's folder")],
+    data: Annotated[
+        str,
+        typer.Option(
+            help="decides the benchmark. MPT: mini, mpt, a file in its released format, a build folder. "
+            "NLSI: mini_nlsi, nlsi, a folder with train, validation and test.jsonl, a file in its format"
+        ),
+    ] = "mini",
+    query: Annotated[
+        Literal["cg", "cf", "both"] | None,
+        typer.Option(help="MPT: context-guided, context-free, or both [default: both]"),
+    ] = None,
+    memory_lm: Annotated[str | None, typer.Option(help="MPT: the LM that builds memories [default: --lm]")] = None,
+    schema: Annotated[
+        Literal["base", "extended"] | None,
+        typer.Option(help="MPT: extended is functions that no history holds [default: base]"),
+    ] = None,
+    split: Annotated[
+        Literal["train", "validation", "test"] | None, typer.Option(help="NLSI: which split [default: test]")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="instances, balanced over their types")] = None,
     seed: Annotated[int, typer.Option(help="for the choice of --limit instances")] = 0,
     option: Annotated[list[str] | None, typer.Option(help="key=value for every program; repeatable")] = None,
     resume: Annotated[bool, typer.Option(help="continue the run in --out; begins it when there is none")] = False,
-    num_threads: Annotated[int, typer.Option(min=1, help="histories worked on at once")] = 1,
+    num_threads: Annotated[int, typer.Option(min=1, help="histories or dialogues worked on at once")] = 1,
     max_calls: Annotated[
         int | None, typer.Option(min=0, help="LM calls at most, over the run and its resumptions")
     ] = None,
@@ -63,14 +91,17 @@ def main(
         typer.Option(min=0.0, max=1.0, help="exit with 1 when more items or updates failed (lm_error, parse_error)"),
     ] = 0.2,
 ) -> None:
-    """Score programs on a benchmark: memories first, then queries."""
+    """Score programs on a benchmark."""
+    asked = Asked(program, data, lm, memory_lm, query, schema, split, limit, seed, tuple(option or ()))
     try:
+        if not out.strip():
+            raise InputError("--out is empty: name the run's folder, e.g. --out runs/first")
         with _stopping_on_signals():
-            work, config = prepare(program, lm, memory_lm, data, query, schema, limit, seed, option or [])
-            with RunFolder(out, config, resume=resume) as folder:
+            task, config = prepare(asked)
+            with RunFolder(Path(out), config, resume=resume) as folder:
                 for warning in folder.warnings:
                     _say(f"note: {warning}")
-                summary = run(folder, work, num_threads=num_threads, max_calls=max_calls)
+                summary = run(folder, task, num_threads=num_threads, max_calls=max_calls)
     except BudgetExhausted as stop:
         _say(f"stopped: {stop}; continue with a larger limit: {_continue_command(without='--max-calls')} --max-calls N")
         raise typer.Exit(OUT_OF_BUDGET) from None
@@ -88,8 +119,8 @@ def main(
     except KeyboardInterrupt:
         _say(f"interrupted; what is done is kept. Continue with: {_continue_command()}")
         raise typer.Exit(INTERRUPTED) from None
-    print_summary(summary)
-    typer.echo(f"\nwritten to {out}; tables and plots: python -m eval.report {shlex.quote(str(out))}")
+    typer.echo(KINDS[config.task].presentation.brief(summary))
+    typer.echo(f"\nwritten to {out}; tables and plots: python -m eval.report {shlex.quote(out)}")
     shares = {"items": summary["failed_share"], "memory updates": summary["failed_update_share"]}
     failed = [f"{share:.0%} of the {what}" for what, share in shares.items() if share > max_failures]
     if failed:
@@ -100,66 +131,76 @@ def main(
         raise typer.Exit(FAILED)
 
 
-def prepare(
-    programs: list[str],
-    lm_name: str,
-    memory_lm_name: str | None,
-    data: str,
-    query: str,
-    schema: Literal["base", "extended"],
-    limit: int | None,
-    seed: int,
-    options: list[str],
-) -> tuple[Work, RunConfig]:
+def prepare(asked: Asked) -> tuple[Task, RunConfig]:
     """Load everything a run needs and say what it is.
 
     Raises:
-        InputError: an unknown name, a file that cannot be used, two LMs that the cache cannot tell apart.
+        InputError: an unknown name, a file that cannot be used, an option or program that is not for this data, two LMs
+            that the cache cannot tell apart.
     """
-    shared = parse_options(options)
-    systems: dict[str, Any] = {}
-    described = []
-    for label in dict.fromkeys(programs):
-        name, own = parse_program(label)
-        settings = {**shared, **own}
-        systems[label] = load_system(name, **settings)
-        described.append(
-            ProgramConfig(label=label, name=name, options=settings, fingerprint=fingerprint(systems[label].program))
-        )
-    benchmark = load_benchmark(data, schema)
-    instances = choose(benchmark, query, limit, seed)
-    lm, memory_lm = load_lms(lm_name, memory_lm_name)
+    task = kind_of(asked.data)
+    settings = _settings(asked, task)
+    systems, described = load_programs(asked, task)
+    chosen = KINDS[task].load(asked.data, asked.limit, asked.seed, **settings)
+    lm, memory_lm = load_lms(asked.lm, asked.memory_lm)
     config = RunConfig(
+        task=task,
         programs=described,
-        lm=LMConfig.of(lm_name, lm),
-        memory_lm=LMConfig.of(memory_lm_name or lm_name, memory_lm),
-        data=benchmark.name,
-        data_identity=benchmark.identity,
-        data_schema=schema,
-        query=query,
-        limit=limit,
-        seed=seed,
-        instances=len(instances),
-        instances_identity=identity_of([instance.id for instance in instances]),
+        lm=LMConfig.of(asked.lm, lm),
+        memory_lm=LMConfig.of(asked.memory_lm or asked.lm, memory_lm),
+        limit=asked.limit,
+        seed=asked.seed,
+        **chosen.config,
     )
-    return Work(systems, benchmark, instances, lm, memory_lm), config
+    return chosen.task(systems, lm, memory_lm), config
 
 
-def choose(benchmark: Benchmark, query: str, limit: int | None, seed: int) -> list[Instance]:
-    """The instances of the wanted query type, at most `limit`, balanced.
+def _settings(asked: Asked, task: str) -> dict[str, Any]:
+    """The options of `eval.run` that say which part of the data is wanted, with their defaults.
 
     Raises:
-        InputError: there are none.
+        InputError: an option that only another benchmark has.
     """
-    chosen = [one for one in benchmark.instances if query in ("both", one.query_type)]
-    if not chosen:
-        if query == "both":
-            raise InputError(f"{benchmark.name} has no queries under this --schema: give other --data")
-        raise InputError(f"{benchmark.name} has no {query} queries: try --query both")
-    if limit is None or limit >= len(chosen):
-        return chosen
-    lengths = {name: len(history_text(history)) for name, history in benchmark.histories.items()}
-    return balanced(chosen, limit, seed, lengths)
+    here = KINDS[task]
+    for kind in KINDS.values():
+        wrong = sorted(name for name in kind.options - here.options if getattr(asked, name) is not None)
+        if wrong:
+            raise InputError(
+                f"--{wrong[0].replace('_', '-')} is for {kind.title}, and --data {asked.data} is {here.title}'s: "
+                f"leave it out, or give --data {kind.own_data}"
+            )
+    given = {name: getattr(asked, name) for name in here.settings}
+    return {name: default if given[name] is None else given[name] for name, default in here.settings.items()}
+
+
+def load_programs(asked: Asked, task: str) -> tuple[dict[str, Any], list[ProgramConfig]]:
+    """The programs by label, and what they are.
+
+    Raises:
+        InputError: an unknown program or option, or a program that answers the instances of another benchmark.
+    """
+    shared = parse_options(list(asked.options))
+    systems: dict[str, Any] = {}
+    described = []
+    for label in dict.fromkeys(asked.programs):
+        name, own = parse_program(label)
+        options = {**shared, **own}
+        system = load_system(name, **options)
+        if SYSTEMS[system.name].task != task:
+            raise InputError(
+                f"{name} answers {KINDS[SYSTEMS[system.name].task].title}, not {KINDS[task].title} "
+                f"(--data {asked.data}); for this data: {', '.join(systems_for(task))}"
+            )
+        systems[label] = system
+        described.append(
+            ProgramConfig(
+                label=label,
+                name=name,
+                options=options,
+                fingerprint=fingerprint(system.program, compiled_options(name)),
+            )
+        )
+    return systems, described
 
 
 def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from prefine_dspy.errors import InputError
 
 SCHEMA_VERSION = 1
+FIRST_TASK = "mpt"
+"""The benchmark of runs that do not name theirs: they were written when there was no other."""
 # LM settings that change its answers and hold no address or secret: only these are written down.
 _LM_SETTINGS = (
     "temperature",
@@ -68,18 +70,30 @@ class ProgramConfig(BaseModel):
 
 
 class RunConfig(BaseModel):
-    """Everything that decides a run's results. A run is only resumed under the same one."""
+    """Everything that decides a run's results. A run is only resumed under the same one.
+
+    Args:
+        task: the benchmark (see `eval.tasks.kinds`).
+        programs, lm, memory_lm: what is asked.
+        data, data_identity: what was loaded, and a hash over its content.
+        data_schema, query: of MPT; None elsewhere.
+        split: of NLSI; None elsewhere.
+        limit, seed: how instances were chosen.
+        instances, instances_identity: how many, and a hash over their ids.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     schema_version: int = SCHEMA_VERSION
+    task: str = FIRST_TASK
     programs: list[ProgramConfig]
     lm: LMConfig
     memory_lm: LMConfig
     data: str
     data_identity: str
-    data_schema: str
-    query: str
+    data_schema: str | None = None
+    query: str | None = None
+    split: str | None = None
     limit: int | None
     seed: int
     instances: int
@@ -87,12 +101,20 @@ class RunConfig(BaseModel):
     dspy: str = Field(default_factory=lambda: dspy.__version__)
 
 
-def fingerprint(program: dspy.Module) -> str:
-    """A short hash over what a program tells its LM: signatures, demonstrations, names of predictors."""
+def fingerprint(program: dspy.Module, compiled_with: dict[str, Any] | None = None) -> str:
+    """A short hash over what a program tells its LM: signatures, demonstrations, names of predictors.
+
+    Args:
+        program: as it is run.
+        compiled_with: the options that a compiled program brings with it (`programs.compiled_options`): they decide
+            how often and in what order its LM is asked, and are in no prompt.
+    """
     state = program.dump_state(json_mode=True)
     for predictor in state.values():
         if isinstance(predictor, dict):
             predictor.pop("lm", None)  # never the LM: it is configured apart, and may hold a key
+    if compiled_with:
+        state = {"program": state, "options": compiled_with}
     return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode("utf-8")).hexdigest()[:16]
 
 
@@ -160,6 +182,8 @@ def check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> Non
     Raises:
         InputError: they differ; the message has one line for each key.
     """
+    if "task" in now:
+        before = {"task": FIRST_TASK, **before}
     if lines := differences(before, now):
         raise InputError(
             f"{folder} was started with another configuration; "

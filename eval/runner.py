@@ -1,4 +1,5 @@
-"""The loop: memories first, then queries; parallel over histories, in order inside one.
+"""The loop: the phases of a benchmark one after the other, the groups of a phase in parallel, the units of a group in
+order.
 
 The runner asks each need of an LM once. What is done is on disk before the next thing is begun, so that it can be
 killed at any moment; `RunFolder` and `CallCache` hold what a later process needs to go on.
@@ -6,75 +7,29 @@ killed at any moment; `RunFolder` and `CallCache` hold what a later process need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Event
-from typing import Any, NamedTuple, TypeVar
-
-import dspy
+from typing import Any
 
 from eval.call_cache import CallCache, installed
 from eval.failures import ErrorStreak
-from eval.instance import Benchmark, Instance
-from eval.items import ItemRunner, ItemTask
-from eval.memories import MemoryBuilder, MemoryTask
 from eval.progress import PhaseProgress
 from eval.run_folder import RunFolder
-from eval.tables import summarise
-from eval.tokens import counting
-from programs.system import System
+from eval.tasks.attempt import RunGuard
+from eval.tasks.mpt import MPTTask as Work  # noqa: F401 - the name under which eval.bench_harness imports it
+from eval.tasks.task import Phase, Task
 
 ERRORS_IN_A_ROW = 5
-Task = TypeVar("Task", MemoryTask, ItemTask)
 
 
-class LeaveTaskError(Exception):
-    """Raised inside a worker to leave its task between two units of work."""
-
-
-class Work(NamedTuple):
-    """What a run has to do.
-
-    Args:
-        systems: by label, in order.
-        benchmark: its histories, catalogues and preference slots are used; its instances are not.
-        instances: the chosen ones.
-        lm: the inference LM.
-        memory_lm: the LM of memory updates.
-    """
-
-    systems: dict[str, System]
-    benchmark: Benchmark
-    instances: list[Instance]
-    lm: dspy.BaseLM
-    memory_lm: dspy.BaseLM
-
-    def histories(self) -> dict[str, list[Instance]]:
-        """The chosen instances by history, both in the order of first appearance."""
-        grouped: dict[str, list[Instance]] = {}
-        for instance in self.instances:
-            grouped.setdefault(instance.history_id, []).append(instance)
-        return grouped
-
-    def memory_tasks(self) -> list[MemoryTask]:
-        return [
-            MemoryTask(label, system, self.benchmark.histories[history])
-            for label, system in self.systems.items()
-            if system.builds_memory
-            for history in self.histories()
-        ]
-
-    def item_tasks(self) -> list[ItemTask]:
-        return [
-            ItemTask(label, system, self.benchmark.histories[history], instances)
-            for label, system in self.systems.items()
-            for history, instances in self.histories().items()
-        ]
+class LeaveGroupError(Exception):
+    """Raised inside a worker to leave its group between two units of work."""
 
 
 def run(
     folder: RunFolder,
-    work: Work,
+    task: Task,
     *,
     num_threads: int = 1,
     max_calls: int | None = None,
@@ -84,7 +39,8 @@ def run(
 
     Args:
         folder: open for writing.
-        num_threads: histories worked on at once.
+        task: what there is to do.
+        num_threads: groups worked on at once.
         max_calls: limit of LM calls over the run and its resumptions; None for none.
         errors_in_a_row: this many passing LM errors one after the other stop the run.
 
@@ -95,56 +51,38 @@ def run(
         BudgetExhausted, InputError, LMErrorsInARowError: the run stopped; what is done is kept.
         KeyboardInterrupt: likewise, on Ctrl-C.
     """
-    streak = ErrorStreak(errors_in_a_row)
-    counter = counting(work.lm)
     with installed(CallCache(folder.answers, max_calls)) as cache:
-        tasks = work.memory_tasks()
-        tools = work.benchmark.catalogues["base"]
-        builder = MemoryBuilder(folder.memories, work.memory_lm, cache, tools, counter.count, streak)
-        void = builder.restore(tasks)
-        total = sum(len(task.history.sessions) for task in tasks)
-        if tasks:
-            with PhaseProgress("memories", total, sum(builder.done.values()), "sessions") as progress:
-                _in_parallel(tasks, builder.run, progress.advance, num_threads)
-        answers = ItemRunner(folder.items, work.benchmark, builder.memories, work.lm, cache, counter.count, streak)
-        answers.restore(void)
-        total = len(work.systems) * len(work.instances)
-        with PhaseProgress("items", total, len(answers.done), "items") as progress:
-            _in_parallel(work.item_tasks(), answers.run, progress.advance, num_threads)
-        summary = summarise(folder.items.read(), folder.memories.read())
-        summary["lm_calls_started"] = cache.started_calls
-        summary["memory_tokens_counted_by"] = counter.method
+        guard = RunGuard(cache, ErrorStreak(errors_in_a_row))
+        for phase in task.phases(folder, guard):
+            with PhaseProgress(phase.name, phase.total, phase.done, phase.unit) as progress:
+                _in_parallel(phase, progress.advance, num_threads)
+        summary = {**task.summary(folder), "lm_calls_started": cache.started_calls}
     folder.write_summary(summary)
     return summary
 
 
-def _in_parallel(
-    tasks: Iterable[Task],
-    work: Callable[[Task, Callable[[], None]], None],
-    advance: Callable[[], None],
-    num_threads: int,
-) -> None:
-    """Run the tasks; the first exception, or Ctrl-C, lets the others finish the unit they are at and is raised."""
+def _in_parallel(phase: Phase, advance: Callable[[], None], num_threads: int) -> None:
+    """Run the groups; the first exception, or Ctrl-C, lets the others finish the unit they are at and is raised."""
     stop = Event()
 
     def tick() -> None:
         advance()
         if stop.is_set():
-            raise LeaveTaskError
+            raise LeaveGroupError
 
-    def one(task: Task) -> None:
+    def one(group: Any) -> None:
         if stop.is_set():
             return
         try:
-            work(task, tick)
-        except LeaveTaskError:
+            phase.run(group, tick)
+        except LeaveGroupError:
             pass
         except BaseException:
             stop.set()
             raise
 
     with ThreadPoolExecutor(max_workers=num_threads, thread_name_prefix="eval") as pool:
-        futures: list[Future[None]] = [pool.submit(one, task) for task in tasks]
+        futures: list[Future[None]] = [pool.submit(one, group) for group in phase.groups]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         except BaseException:

@@ -1,4 +1,4 @@
-"""The numbers of a run, from its item and memory lines: the one place that `eval.run` and `eval.report` take them from.
+"""The numbers of a run on MPT, from its item and memory lines: the one place that run and report take them from.
 
 Figures of scores are percentages; a cell is `{"value", "low", "high", "n"}`, its bounds a 95% bootstrap interval over
 histories, n the number of items. "avg" is the unweighted mean of the reasoning types (Table 3), "all" pools them.
@@ -15,7 +15,7 @@ from eval.grading import STATUSES
 from eval.instance import Evidence
 from eval.metrics.counts import Counts, ItemScore
 from eval.metrics.interference import interference, quintiles
-from eval.metrics.statistics import Difference, Interval, bootstrap, paired_difference
+from eval.metrics.statistics import Difference, Interval, Statistic, bootstrap, paired_difference
 from eval.metrics.summary import Summary, table3_row
 from eval.metrics.summary import summarise as summarise_scores
 from eval.run_config import SCHEMA_VERSION
@@ -115,7 +115,7 @@ def _rates(whole: Summary) -> Record:
         "O-F1 per query": whole.o_f1_macro,
     }
     table: Record = {
-        name: {"all": {"value": None if rate is None else _percent(rate), "low": None, "high": None, "n": whole.n}}
+        name: {"all": {"value": None if rate is None else percent(rate), "low": None, "high": None, "n": whole.n}}
         for name, rate in rates.items()
     }
     table["arguments"] = {"predicted": round(whole.predicted_arguments, 3), "gold": round(whole.gold_arguments, 3)}
@@ -157,11 +157,11 @@ def _imp_f1(items: Sequence[Record], scorer: str) -> Cell:
     return _interval_cell(bootstrap(counts, clusters=[item["history_id"] for item in items]))
 
 
-def deltas(grouped: dict[str, list[Record]], statistic: str) -> dict[str, dict[str, dict[str, Cell]]]:
+def deltas(grouped: dict[str, list[Record]], statistic: Statistic) -> dict[str, dict[str, dict[str, Cell]]]:
     """O-F1 of each program minus that of `full_history` on the instances both answered: program, scorer, query."""
     found: dict[str, dict[str, dict[str, Cell]]] = {}
     for label in grouped:
-        baseline = _run_of(label, BASELINE)
+        baseline = run_of(label, BASELINE)
         if baseline in grouped and baseline != label:
             found[label] = {
                 scorer: _deltas_of(grouped[label], grouped[baseline], scorer, statistic) for scorer in SCORERS
@@ -169,13 +169,13 @@ def deltas(grouped: dict[str, list[Record]], statistic: str) -> dict[str, dict[s
     return found
 
 
-def _run_of(label: str, program: str) -> str:
+def run_of(label: str, program: str) -> str:
     """Another program's name in the run that a label is of: reports of several runs call them `label (run)`."""
     _, bracket, run = label.partition(" (")
     return program + bracket + run
 
 
-def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str, statistic: str) -> dict[str, Cell]:
+def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str, statistic: Statistic) -> dict[str, Cell]:
     found = {}
     before = {item["id"]: item for item in theirs}
     for query in QUERY_TYPES:
@@ -183,7 +183,7 @@ def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str, st
         if pairs:
             a, b = ([item_score(item, scorer).overall for item in side] for side in zip(*pairs, strict=True))
             types, histories = ([item[key] for item, _ in pairs] for key in ("reasoning_type", "history_id"))
-            difference = paired_difference(a, b, statistic, types, histories)  # type: ignore[arg-type]
+            difference = paired_difference(a, b, statistic, types, histories)
             found[query] = _interval_cell(difference)
     return found
 
@@ -197,12 +197,29 @@ def item_score(item: Record, scorer: str) -> ItemScore:
 
 def _interval_cell(interval: Interval | Difference) -> Cell:
     return {
-        "value": _percent(interval.value),
-        "low": _percent(interval.low),
-        "high": _percent(interval.high),
+        "value": percent(interval.value),
+        "low": percent(interval.low),
+        "high": percent(interval.high),
         "n": interval.n,
     }
 
 
-def _percent(share: float) -> float:
+def percent(share: float) -> float:
+    """As figures are written down."""
     return round(100 * share, 2)
+
+
+def score_rows(summary: Record) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of scores.csv: one for each program, schema, scorer, query type, metric and column."""
+    rows = []
+    for label, program in summary["programs"].items():
+        for schema, part in (("base", "scores"), ("extended", "extended")):
+            for scorer, queries in program[part].items():
+                for query, metrics in queries.items():
+                    for metric, columns in metrics.items():
+                        for column, cell in columns.items():
+                            if isinstance(cell, dict) and cell["value"] is not None:
+                                figures = [cell[key] for key in ("value", "low", "high", "n")]
+                                rows.append([label, schema, scorer, query, metric, column, *figures])
+    header = ["program", "schema", "scorer", "query", "metric", "column", "value", "low", "high", "n"]
+    return header, rows

@@ -4,18 +4,44 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from prefine_dspy.errors import InputError
+from programs.nlsi_system import NlsiSystem
 from programs.system import System
 
+TaskName = Literal["mpt", "nlsi"]
+
+
+class Entry(NamedTuple):
+    """Args:
+    task: the benchmark whose instances it answers: "mpt" (`System`) or "nlsi" (`NlsiSystem`).
+    path: module and class.
+    """
+
+    task: TaskName
+    path: str
+
+
 SYSTEMS = {
-    "full_history": "programs.full_history:FullHistorySystem",
-    "prefine": "programs.prefine:PRefineSystem",
+    "full_history": Entry("mpt", "programs.full_history:FullHistorySystem"),
+    "prefine": Entry("mpt", "programs.prefine:PRefineSystem"),
+    "interpret": Entry("nlsi", "programs.interpret:InterpretSystem"),
+    "ext_tag": Entry("nlsi", "programs.ext_tag:ExtTagSystem"),
+    "joint_tag": Entry("nlsi", "programs.joint_tag:JointTagSystem"),
+    "taps": Entry("nlsi", "programs.taps:TapsSystem"),
+    "one_shot": Entry("nlsi", "programs.one_shot:OneShotSystem"),
+    "select": Entry("nlsi", "programs.select:SelectSystem"),
+    "select_then_interpret": Entry("nlsi", "programs.select_then_interpret:SelectThenInterpretSystem"),
 }
 
 
-def load_system(name: str, **options: Any) -> System:
+def systems_for(task: str) -> list[str]:
+    """The names of the systems that answer a benchmark's instances."""
+    return [name for name, entry in SYSTEMS.items() if entry.task == task]
+
+
+def load_system(name: str, **options: Any) -> Any:
     """The system of that name, with its compiled program if one is named.
 
     Args:
@@ -23,14 +49,13 @@ def load_system(name: str, **options: Any) -> System:
             compiled program's folder or name.
         options: for its constructor (`prefine`: K, loop, record), over those that it was compiled with.
 
+    Returns:
+        A `System`, or an `NlsiSystem`: see its entry in `SYSTEMS`.
+
     Raises:
         InputError: unknown name or option, or a compiled program that is not there or does not fit.
     """
-    base, at, compiled = name.partition("@")
-    if not at and base not in SYSTEMS:
-        base, compiled = "", name
-    if at and not compiled:
-        raise InputError(f"{name!r} names no compiled program after the @: e.g. {base or 'prefine'}@optimized/NAME")
+    base, compiled = _parts(name)
     if compiled:
         return _compiled(base, compiled, options)
     if base not in SYSTEMS:
@@ -38,7 +63,29 @@ def load_system(name: str, **options: Any) -> System:
     return _system(base, options)
 
 
-def _compiled(base: str, compiled: str, options: dict[str, Any]) -> System:
+def compiled_options(name: str) -> dict[str, Any]:
+    """The constructor's options that a compiled program brings with it; {} for a name without one.
+
+    Raises:
+        InputError: the compiled program is not there, or cannot be read.
+    """
+    from prefine_dspy.artifact import find_program, read_manifest
+
+    _, compiled = _parts(name)
+    return dict(read_manifest(find_program(compiled)).program.options) if compiled else {}
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The system's name and that of a compiled program; one of them may be missing."""
+    base, at, compiled = name.partition("@")
+    if not at and base not in SYSTEMS:
+        return "", name
+    if at and not compiled:
+        raise InputError(f"{name!r} names no compiled program after the @: e.g. {base or 'prefine'}@optimized/NAME")
+    return base, compiled
+
+
+def _compiled(base: str, compiled: str, options: dict[str, Any]) -> Any:
     from prefine_dspy.artifact import find_program, load_program, read_manifest
 
     try:
@@ -55,14 +102,13 @@ def _compiled(base: str, compiled: str, options: dict[str, Any]) -> System:
     return system
 
 
-def _system(name: str, options: dict[str, Any]) -> System:
-    module, _, attribute = SYSTEMS[name].partition(":")
+def _system(name: str, options: dict[str, Any]) -> Any:
+    module, _, attribute = SYSTEMS[name].path.partition(":")
     kind = getattr(importlib.import_module(module), attribute)
     known = set(inspect.signature(kind).parameters)
     if unknown := sorted(set(options) - known):
         raise InputError(f"{name} has no option {', '.join(unknown)}; known: {', '.join(sorted(known)) or 'none'}")
-    system: System = kind(**options)
-    return system
+    return kind(**options)
 
 
-__all__ = ["SYSTEMS", "System", "load_system"]
+__all__ = ["SYSTEMS", "Entry", "NlsiSystem", "System", "compiled_options", "load_system", "systems_for"]

@@ -12,28 +12,24 @@ from typing import Any
 
 import pytest
 from dspy import lm15
-from scripted_run import ChainSystem, DirectSystem, ScriptedEngine, scripted_lm, tiny_benchmark
+from scripted_run import ScriptedEngine, scripted_lm, tiny_benchmark
 from typer.testing import CliRunner
 
 from eval import run as cli
 from eval.journal import Journal, read_lines
 from eval.progress import PhaseProgress
+from eval.tasks import mpt
 from prefine_dspy.errors import InputError
+from programs import SYSTEMS, Entry
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     """The command with a scripted LM, two scripted programs and the tiny benchmark."""
     engine = ScriptedEngine()
-    systems: dict[str, Any] = {"chain": ChainSystem, "direct": DirectSystem}
-
-    def load_system(name: str, **options: Any) -> Any:
-        if name not in systems:
-            raise InputError(f"no program is called {name!r}")
-        return systems[name](**options)
-
-    monkeypatch.setattr(cli, "load_system", load_system)
-    monkeypatch.setattr(cli, "load_benchmark", lambda name, schema: tiny_benchmark())
+    for name, kind in {"chain": "ChainSystem", "direct": "DirectSystem"}.items():
+        monkeypatch.setitem(SYSTEMS, name, Entry("mpt", f"scripted_run:{kind}"))
+    monkeypatch.setattr(mpt, "load_benchmark", lambda name, schema: tiny_benchmark())
     monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
     return engine
 
@@ -221,4 +217,4 @@ def test_an_out_that_cannot_be_made_is_one_line(tmp_path: Path, engine: Scripted
 
 def test_data_without_queries_is_not_told_to_try_both(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no queries under this --schema"):
-        cli.choose(tiny_benchmark(queries=0), "both", None, 0)
+        mpt.choose(tiny_benchmark(queries=0), "both", None, 0)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eval import run as run_module
+from eval.tasks.kinds import KINDS
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,8 @@ def test_too_many_failures_of_either_kind_are_not_a_success(
         return {"failed_share": items, "failed_update_share": updates}
 
     monkeypatch.setattr(run_module, "run", done)
-    monkeypatch.setattr(run_module, "print_summary", lambda summary: None)
+    shown = KINDS["mpt"].presentation._replace(brief=lambda summary: "")
+    monkeypatch.setitem(KINDS, "mpt", KINDS["mpt"]._replace(presentation=shown))
     words = ["--program", "prefine", "--lm", "openai/none", "--limit", "6", "--out", str(tmp_path / "run")]
     ended = CliRunner().invoke(run_module.app, words)
     assert ended.exit_code == code, ended.output

@@ -1,0 +1,211 @@
+"""The numbers of a run on NLSI, from its item lines: the one place that `eval.run` and `eval.report` take them from.
+
+Figures are means over instances, in percent, as cells `{"value", "low", "high", "n"}` with a 95% bootstrap interval
+over instances; correlations are between -1 and 1. Wherever two programs are compared, it is on the instances that
+both answered, inside one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eval.costs import cost
+from eval.data.nlsi import REASONING_TYPES
+from eval.run_config import SCHEMA_VERSION
+from eval.tables import by_program, failed_share, statuses
+from eval.tasks.means import Cell, correlation_cell, difference_cell, mean_cell
+from eval.tasks.nlsi_errors import error_changes, error_shares
+from eval.tasks.nlsi_oracle import Oracle, coverage_curve, of_two_answers, of_two_programs
+from eval.tasks.nlsi_record import SCORERS
+from eval.tasks.task import Record, Summary
+
+METRICS = {
+    "EM": "em",
+    "EM length-checked": "em_length_checked",
+    "F1": "f1",
+    "precision": "precision",
+    "recall": "recall",
+}
+SELECTION = ("em", "f1", "precision", "recall")
+BASELINES = ("interpret", "ext_tag")
+"""What all others are compared with: instructions as they are, and tags always."""
+
+
+def summarise(items: Sequence[Record], memories: Sequence[Record] = ()) -> Summary:
+    """What `summary.json` holds, and every report is made of.
+
+    Args:
+        items: of one or more runs; programs of several runs are called `label (run)`.
+        memories: none: NLSI has no memories.
+    """
+    grouped = by_program(items)
+    scored = {label: [one for one in records if one["scores"]] for label, records in grouped.items()}
+    errors = {label: error_shares(records) for label, records in scored.items() if records}
+    return {
+        "v": SCHEMA_VERSION,
+        "items": len(items),
+        "failed_share": failed_share(items),
+        "failed_update_share": failed_share(memories),
+        "programs": {
+            label: {
+                "items": len(records),
+                "statuses": statuses(records),
+                "scores": {scorer: table([one["scores"][scorer] for one in scored[label]]) for scorer in SCORERS},
+                "by_type": {scorer: by_type(scored[label], scorer) for scorer in SCORERS},
+                "selection": selection(records),
+                "tagger": tagger(records),
+                "uncertainty": {scorer: correlations(scored[label], scorer) for scorer in SCORERS},
+                "coverage": {scorer: coverage_curve(scored[label], scorer) for scorer in SCORERS},
+                "errors": errors.get(label),
+                "cost": costs(records),
+            }
+            for label, records in grouped.items()
+        },
+        "oracles": {oracle.name: oracle_row(oracle) for oracle in oracles(scored)},
+        "deltas": deltas(scored),
+        "error_changes": {
+            label: {baseline: error_changes(scored[label], scored[baseline]) for baseline in baselines(label, scored)}
+            for label in errors
+        },
+    }
+
+
+def table(scores: Sequence[Record]) -> dict[str, Cell | None]:
+    """The mean of every metric."""
+    return {title: mean_cell([one[key] for one in scores]) for title, key in METRICS.items()}
+
+
+def by_type(items: Sequence[Record], scorer: str) -> dict[str, dict[str, Cell | None]]:
+    """`table` by reasoning type, in the paper's order."""
+    return {
+        kind: table([one["scores"][scorer] for one in items if one["reasoning_type"] == kind])
+        for kind in REASONING_TYPES
+        if any(one["reasoning_type"] == kind for one in items)
+    }
+
+
+def selection(items: Sequence[Record]) -> dict[str, Cell | None] | None:
+    """How well the applicable instructions were selected; None for programs that are given them."""
+    if not any(one["selected"] is not None for one in items):
+        return None
+    found = [one["selection"] for one in items if one["selection"]]
+    return {name: mean_cell([one[name] for one in found]) for name in SELECTION}
+
+
+def tagger(items: Sequence[Record]) -> dict[str, Cell | None] | None:
+    """The share of instances whose instructions were given to the tagger, and of those that were spared it; None for
+    programs that do not say."""
+    said = [one["tagged"] for one in items if one["tagged"] is not None]
+    if not said:
+        return None
+    return {"tagged": mean_cell([float(one) for one in said]), "saved": mean_cell([float(not one) for one in said])}
+
+
+def correlations(items: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
+    """By estimator, Pearson's r between uncertainty and instance F1 (TAPS Table 8).
+
+    The uncertainty is that of the first answer; so is the F1, where there are two.
+    """
+    measured = [one for one in items if one["uncertainty"]]
+    names = dict.fromkeys(name for one in measured for name in one["uncertainty"])
+    found = {}
+    for name in names:
+        pairs = [
+            (one["uncertainty"][name], (one["first_scores"] or one["scores"])[scorer]["f1"])
+            for one in measured
+            if name in one["uncertainty"]
+        ]
+        found[name] = correlation_cell([u for u, _ in pairs], [f1 for _, f1 in pairs])
+    return found
+
+
+def oracles(scored: dict[str, list[Record]]) -> list[Oracle]:
+    """Every oracle that the run allows: over programs without and with tags, and over a program's own two answers."""
+    found = [
+        of_two_programs(plain, tagged, scored[plain], scored[tagged])
+        for plain in _labels("interpret", scored)
+        for tagged in _labels("ext_tag", scored)
+        if _run(plain) == _run(tagged)
+    ]
+    own = [of_two_answers(label, items) for label, items in scored.items()]
+    return [one for one in (*found, *own) if one is not None and one.rows]
+
+
+def oracle_row(oracle: Oracle) -> Record:
+    """The oracle's figures: `scores`, `by_type` and `augmented` (the share of second answers), each by scorer."""
+    found: Record = {"scores": {}, "by_type": {}, "augmented": {}}
+    for scorer in SCORERS:
+        choices = [oracle.choose(row, scorer) for row in oracle.rows]
+        chosen = [
+            {"reasoning_type": row.reasoning_type, "scores": {scorer: choice.scores}}
+            for row, choice in zip(oracle.rows, choices, strict=True)
+        ]
+        found["scores"][scorer] = table([choice.scores for choice in choices])
+        found["by_type"][scorer] = by_type(chosen, scorer)
+        found["augmented"][scorer] = mean_cell([float(choice.augmented) for choice in choices])
+    return found
+
+
+def deltas(scored: dict[str, list[Record]]) -> dict[str, dict[str, dict[str, dict[str, Cell | None]]]]:
+    """Each program minus each baseline of its run, paired: program, baseline, scorer, metric."""
+    return {
+        label: {
+            baseline: {scorer: _deltas_of(scored[label], scored[baseline], scorer) for scorer in SCORERS}
+            for baseline in baselines(label, scored)
+        }
+        for label, items in scored.items()
+        if items
+    }
+
+
+def baselines(label: str, scored: dict[str, list[Record]]) -> list[str]:
+    """The programs of the same run that this one is compared with: of each kind the plainest, never itself."""
+    found = []
+    for name in BASELINES:
+        same_run = [one for one in _labels(name, scored) if _run(one) == _run(label)]
+        if same_run:
+            found.append(min(same_run, key=len))
+    return [one for one in found if one != label]
+
+
+def costs(items: Sequence[Record]) -> Record:
+    """The cost table's row; what has to do with memories is left out."""
+    row = cost([{**one, "memory_tokens": 0} for one in items], [])
+    del row["memory_tokens_per_item"]
+    return {
+        **{name: value for name, value in row.items() if value is not None},
+        "seconds_per_item": sum(one["seconds"] for one in items) / len(items),
+    }
+
+
+def score_rows(summary: Summary) -> tuple[list[str], list[list[Any]]]:
+    """Header and rows of scores.csv: one for each program or oracle, scorer, reasoning type and metric."""
+    rows = []
+    for label, program in [*summary["programs"].items(), *summary["oracles"].items()]:
+        for scorer in SCORERS:
+            for kind, cells in {"all": program["scores"][scorer], **program["by_type"][scorer]}.items():
+                for metric, cell in cells.items():
+                    if cell:
+                        rows.append(
+                            [label, scorer, kind, metric, *(cell[key] for key in ("value", "low", "high", "n"))]
+                        )
+    return ["program", "scorer", "reasoning_type", "metric", "value", "low", "high", "n"], rows
+
+
+def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
+    before = {one["id"]: one["scores"][scorer] for one in theirs}
+    pairs = [(one["scores"][scorer], before[one["id"]]) for one in ours if one["id"] in before]
+    return {
+        title: difference_cell([a[key] for a, _ in pairs], [b[key] for _, b in pairs]) for title, key in METRICS.items()
+    }
+
+
+def _labels(system: str, scored: dict[str, list[Record]]) -> list[str]:
+    """The labels under which a registered program is in the runs: with other options, compiled, in several runs."""
+    return [label for label, items in scored.items() if items and items[0]["system"] == system]
+
+
+def _run(label: str) -> str:
+    """The run that a label is of: reports of several runs call programs `label (run)`."""
+    return label.partition(" (")[2]
