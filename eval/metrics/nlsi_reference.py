@@ -136,9 +136,7 @@ def _keys(calls: Iterable[Call]) -> set[str]:
     return {text.lower().translate(_WITHOUT_PUNCTUATION) for text in texts}
 
 
-def score_calls(
-    gold: Sequence[str], prediction: str | Sequence[str], aliases: Mapping[str, str] | None = None
-) -> NlsiScore:
+def score_calls(gold: Sequence[str], prediction: object, aliases: Mapping[str, str] | None = None) -> NlsiScore:
     """Score one instance as the published experiments do.
 
     Args:
@@ -149,20 +147,23 @@ def score_calls(
     return _score(gold, call_lines(_joined(prediction)), aliases)
 
 
-def optimiser_em(gold: Sequence[str], answer: str | Sequence[str], aliases: Mapping[str, str] | None = None) -> float:
+def optimiser_em(gold: Sequence[str], answer: object, aliases: Mapping[str, str] | None = None) -> float:
     """The exact match that TAPS hands to its optimiser (section 4): length-checked, and deaf to all text but the part
     after the last "API Calls:" and before the first "---"."""
     part = _joined(answer).rpartition("API Calls:")[2].split("---", 1)[0]
     return _score(gold, _lines_one_by_one(part), aliases).em_length_checked
 
 
-def optimiser_f1(gold: Sequence[str], answer: str | Sequence[str], aliases: Mapping[str, str] | None = None) -> float:
+def optimiser_f1(gold: Sequence[str], answer: object, aliases: Mapping[str, str] | None = None) -> float:
     """The alternative: F1 over the whole text, without length check."""
     return _score(gold, _lines_one_by_one(_joined(answer)), aliases).f1
 
 
-def _joined(prediction: str | Sequence[str]) -> str:
-    return prediction if isinstance(prediction, str) else "\n".join(prediction)
+def _joined(prediction: object) -> str:
+    """Lists are joined with line ends. What is no text says nothing."""
+    if isinstance(prediction, list | tuple):
+        return "\n".join(part for part in prediction if isinstance(part, str))
+    return prediction if isinstance(prediction, str) else ""
 
 
 def _lines_one_by_one(text: str) -> list[str]:
