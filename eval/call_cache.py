@@ -5,7 +5,9 @@ replaced) to guarantee what a paid run needs:
 
 - an answer is on disk before the program sees it, so that a killed run does not pay for it again; failing to store it
   stops the run instead of being a debug message;
-- a call that is in flight is not made a second time by another thread: the other waits for the answer;
+- a call that is in flight is not made a second time by another thread: the other waits for the answer. Tasks of an
+  event loop do not wait: DSPy looks and stores in the loop's few worker threads, and waiting tasks would take all of
+  them from the one that has to store. They make their own calls, which count; the answer stored first is kept;
 - the number of calls that were started is kept on disk with the answers, and `max_calls` refuses the next one *before*
   it is made (DSPy swallows exceptions of callbacks, so a callback cannot refuse);
 - every answer is counted for the unit of work that asked (`eval.usage`).
@@ -15,6 +17,7 @@ It is a callback, too, because only callbacks see the end of a call that failed.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -50,7 +53,9 @@ class _Call:
     """One LM call between its start and its end."""
 
     model: str
+    waits: bool = True
     key: str | None = None
+    claim: threading.Event | None = None
     asked: bool = False
     started: float = 0.0
     answers: int = 1
@@ -103,7 +108,7 @@ class CallCache(Cache, BaseCallback):
             return super().get(request, ignored_args_for_cache_key)
         call.asked = True
         key = self.cache_key(request, ignored_args_for_cache_key)
-        stored = self._wait_or_claim(key)
+        stored, call.claim = self._wait_or_claim(key, call.waits)
         if stored is None:
             call.key, call.answers = key, request.get("n") or 1
             self._spend(call.answers)
@@ -125,7 +130,7 @@ class CallCache(Cache, BaseCallback):
             return super().put(request, value, ignored_args_for_cache_key, enable_memory_cache)
         seconds = time.perf_counter() - call.started
         try:
-            self.disk_cache.set(call.key, {"answer": value, "seconds": seconds}, retry=True)
+            self.disk_cache.add(call.key, {"answer": value, "seconds": seconds}, retry=True)
         except Exception as error:
             self.stop = PrefineError(f"a paid LM answer could not be stored in {self.disk_cache_dir} ({error})")
             raise self.stop from error
@@ -136,13 +141,13 @@ class CallCache(Cache, BaseCallback):
     # -- what DSPy tells a callback
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        self._calls[call_id] = _Call(str(getattr(instance, "model", "")))
+        self._calls[call_id] = _Call(str(getattr(instance, "model", "")), waits=not _in_event_loop())
 
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         call = self._calls.pop(call_id, None)
         if call is None:
             return
-        self._release(call.key)
+        self._release(call)
         if exception is None:
             if not call.asked:
                 self.stop = InputError(
@@ -160,30 +165,33 @@ class CallCache(Cache, BaseCallback):
 
     # -- claims and budget
 
-    def _wait_or_claim(self, key: str) -> dict[str, Any] | None:
-        """The stored answer, after waiting for a call in flight; None when the caller now owes the call."""
+    def _wait_or_claim(self, key: str, waits: bool) -> tuple[dict[str, Any] | None, threading.Event | None]:
+        """The stored answer, after waiting for a call in flight; or None when the caller now owes the call, and the
+        claim that others wait for, if it has one."""
         while True:
             with self._guard:
                 flight = self._in_flight.get(key)
                 if flight is None:
                     stored = self._stored(key)
                     if stored is None:
-                        self._in_flight[key] = threading.Event()
-                    return stored
+                        self._in_flight[key] = flight = threading.Event()
+                    return stored, flight
+            if not waits:
+                return None, None
             flight.wait()
 
     def _stored(self, key: str) -> dict[str, Any] | None:
         try:
             return self.disk_cache.get(key, retry=True)
         except DeserializationError:
+            self.disk_cache.delete(key, retry=True)
             return None
 
-    def _release(self, key: str | None) -> None:
-        if key is not None:
+    def _release(self, call: _Call) -> None:
+        if call.claim is not None and call.key is not None:
             with self._guard:
-                flight = self._in_flight.pop(key, None)
-            if flight is not None:
-                flight.set()
+                del self._in_flight[call.key]
+            call.claim.set()
 
     def _spend(self, wanted: int) -> None:
         with self._guard:
@@ -195,9 +203,19 @@ class CallCache(Cache, BaseCallback):
             self.disk_cache.incr(_COUNTER, wanted, retry=True)
 
 
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _dead_line(model: str, exception: BaseException) -> str:
     text = getattr(exception, "message", "") or str(exception) or type(exception).__name__
     reason = " ".join(text.split()).partition(" To fix:")[0][:300]
+    if isinstance(exception, lm_errors.LMConfigurationError) and model.startswith("llamacpp/"):
+        return f"the first call to {model} failed: {reason}"  # it says itself what to type
     hint = "set its key and endpoint, or try --lm local"
     if isinstance(exception, lm_errors.LMTransportError):
         hint = "start the server or correct its address, or try --lm local"

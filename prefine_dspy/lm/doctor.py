@@ -106,4 +106,4 @@ def _first(answer: list[Any]) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

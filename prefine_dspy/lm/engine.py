@@ -17,7 +17,7 @@ from typing import Any
 
 from dspy import lm15
 
-from prefine_dspy.errors import MissingExtra
+from prefine_dspy.errors import MissingExtra, PrefineError
 from prefine_dspy.lm import loopback, storage, tool_calls
 from prefine_dspy.lm.request_body import chat_body
 
@@ -26,6 +26,10 @@ _SUPPORTED = (
     "temperature top_p top_k max_tokens stop seed response_format logprobs top_logprobs tools tool_choice "
     "frequency_penalty presence_penalty logit_bias"
 )
+
+
+class UnreadableModel(lm15.ConfigurationError, PrefineError):
+    """llama.cpp cannot load the model file; DSPy's LMConfigurationError, which no retry and no other request helps."""
 
 
 class LlamaCppEngine:
@@ -61,11 +65,13 @@ class LlamaCppEngine:
             lm15.ContextLengthError: prompt and answer do not fit; DSPy's ContextWindowExceededError.
             lm15.UnsupportedFeatureError: something llama.cpp cannot do was asked for, or the grammar was not applied.
             lm15.InvalidRequestError: anything else that the server refused.
+            UnreadableModel: the model file cannot be loaded.
         """
         plain, holds_calls = tool_calls.as_schema(request)
         body = chat_body(plain)
+        server = self.server()
         try:
-            answer = self.server().handle_chat_completions(body)
+            answer = server.handle_chat_completions(body)
         except (ValueError, RuntimeError) as error:
             raise lm15.InvalidRequestError(f"llama.cpp refused the request: {error}") from error
         if isinstance(answer, bytes | str):
@@ -131,7 +137,14 @@ class LlamaCppEngine:
         self._key = secrets.token_hex(16)
         params.api_keys = [self._key]
         params.endpoint_slots = params.endpoint_metrics = params.endpoint_props = False
-        return xllamacpp.Server(params)
+        try:
+            return xllamacpp.Server(params)
+        except (RuntimeError, ValueError, MemoryError) as error:
+            reason = " ".join(str(error).split())
+            raise UnreadableModel(
+                f"llama.cpp cannot load {self.path} ({reason}): the file is damaged, of a kind it does not know, or "
+                "too big for the memory; delete it and fetch it again: python -m prefine_dspy.lm pull"
+            ) from error
 
 
 class AsyncLlamaCppEngine:

@@ -3,16 +3,17 @@ import copy
 import json
 import os
 import pickle
+import struct
 import threading
 import time
 
 import dspy
 import pytest
 from dspy import lm15
-from dspy.utils.exceptions import ContextWindowExceededError
+from dspy.utils.exceptions import ContextWindowExceededError, LMConfigurationError
 from made_requests import function_tool, request
 
-from prefine_dspy.errors import InputError
+from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.lm import engine as engine_module
 from prefine_dspy.lm import request_body
 from prefine_dspy.lm.engine import AsyncLlamaCppEngine, LlamaCppEngine
@@ -91,6 +92,20 @@ def test_the_files_path_stays_here(monkeypatch):
 def test_refusals_are_dspys_errors(monkeypatch, gives, error, says):
     with pytest.raises(error, match=says):
         engine_with(gives, monkeypatch).complete(request())
+
+
+def test_a_damaged_model_file_is_one_line_that_says_what_to_do(tmp_path):
+    pytest.importorskip("xllamacpp")
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 5, 3) + b"\x07" * 4_000)
+    made = LlamaCppEngine(damaged, context=128, slots=1, threads=1)
+    lm = dspy.LM("llamacpp/damaged", engine=made, cache=False, num_retries=3)
+    with pytest.raises(LMConfigurationError) as told:
+        lm("hi")
+    line = told.value.message
+    assert str(damaged) in line and "python -m prefine_dspy.lm pull" in line and "\n" not in line
+    with pytest.raises(PrefineError, match="cannot load"):
+        made.count_tokens("hi")
 
 
 def test_an_overflow_is_dspys_own_error(monkeypatch):
