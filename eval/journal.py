@@ -1,11 +1,13 @@
 """Append-only JSON lines that survive a kill at any moment, and JSON documents that are replaced whole.
 
 A line is written by one `write` on a descriptor opened for appending, so a killed process leaves at most one torn
-line, and only at the end. Readers ignore it; `repair` cuts it off before the next line is appended.
+line, and only at the end. Readers ignore it; `repair` cuts it off before the next line is appended. A line that a full
+disk did not take is cut off at once, so that other threads do not write on behind half of it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -26,18 +28,33 @@ class Journal:
         self.path = path
         self._lock = threading.Lock()
         self._descriptor: int | None = None
+        self._unfinished: int | None = None  # where a line begins that could not be written whole
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write one object as one line; when this returns, a killed process cannot lose it."""
+        """Write one object as one line; when this returns, a killed process cannot lose it.
+
+        Raises:
+            OSError: it could not be written (a full disk); the file is as it was.
+        """
         line = memoryview((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode("utf-8", _HALVES))
         with self._lock:
             if self._descriptor is None:
                 self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            while line:  # a full disk may take less than asked for
-                line = line[os.write(self._descriptor, line) :]
+            if self._unfinished is not None:
+                os.ftruncate(self._descriptor, self._unfinished)
+            self._unfinished = os.fstat(self._descriptor).st_size
+            try:
+                while line:  # a full disk may take less than asked for
+                    line = line[os.write(self._descriptor, line) :]
+            except BaseException:
+                with contextlib.suppress(OSError):  # then the next append tries again
+                    os.ftruncate(self._descriptor, self._unfinished)
+                raise
+            self._unfinished = None
 
     def repair(self) -> bool:
         """Cut off a torn last line; True when there was one."""
+        self._unfinished = None
         if not self.path.exists():
             return False
         whole = self.path.read_bytes()
@@ -59,6 +76,7 @@ class Journal:
     def replace(self, records: Iterable[dict[str, Any]]) -> None:
         """Put these lines in place of the file's content, all or nothing."""
         self.close()
+        self._unfinished = None
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         write_whole(self.path, text)
 
