@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from eval.journal import Journal, write_json
+from eval.locked_folder import CONFIG, LockedFolder, read_object
 from eval.run_config import RunConfig, check_same, provenance
 from prefine_dspy.errors import InputError
 
@@ -36,20 +34,14 @@ class RunFolder:
         self.items = Journal(path / "items.jsonl")
         self.answers = path / "lm_answers"
         self.warnings: list[str] = []
-        self._lock = FileLock(path / ".lock")
+        self._folder = LockedFolder(path, option="--out", busy="writing", content="run")
 
     def __enter__(self) -> RunFolder:
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{self.path} is a file: give another --out")
-        self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise InputError(f"another process is writing {self.path}: wait for it or give another --out") from None
+        self._folder.acquire()
         try:
             self._open()
         except BaseException:
-            self._lock.release()
+            self._folder.release()
             raise
         return self
 
@@ -58,23 +50,19 @@ class RunFolder:
     ) -> None:
         self.memories.close()
         self.items.close()
-        self._lock.release()
+        self._folder.release()
 
     def _open(self) -> None:
         document = read_config(self.path)
         now = self.config.model_dump(mode="json")
         if document is None:
-            others = sorted(
-                entry.name for entry in self.path.iterdir() if entry.name not in (".lock", "config.json.part")
-            )
-            if others:
-                raise InputError(f"{self.path} is not empty and holds no run ({others[0]}): give another --out")
-            write_json(self.path / "config.json", {"config": now, "provenance": provenance()})
+            self._folder.check_empty()
+            write_json(self.path / CONFIG, {"config": now, "provenance": provenance()})
             return
         if not (self.resume or self.memories.read() or self.items.read()):
             # the first try found no LM or had no budget: what it left is no reason to ask for --resume
             self._repair()
-            write_json(self.path / "config.json", {"config": now, "provenance": provenance()})
+            write_json(self.path / CONFIG, {"config": now, "provenance": provenance()})
             return
         if not self.resume:
             raise InputError(f"{self.path} holds a run already: add --resume to continue it, or give another --out")
@@ -101,13 +89,7 @@ def read_config(path: Path) -> dict[str, Any] | None:
     Raises:
         InputError: it cannot be read.
     """
-    file = path / "config.json"
-    if not file.exists():
-        return None
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(document["config"], dict):
-            raise TypeError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(f"{file} is damaged: give another --out") from None
+    document = read_object(path / CONFIG, "--out")
+    if document is not None and not isinstance(document.get("config"), dict):
+        raise InputError(f"{path / CONFIG} is damaged: give another --out")
     return document

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Any
 
 import dspy
-from filelock import FileLock, Timeout
 
 from eval.call_cache import CallCache, installed
 from eval.journal import write_json
+from eval.locked_folder import CONFIG, LockedFolder, read_object
 from eval.run_config import check_same
 from eval.usage import reported
 from prefine_dspy.errors import BudgetExhausted, InputError
@@ -40,18 +40,10 @@ class Workspace:
         self.config = config
         self.resume = resume
         self.max_calls = max_calls
-        self._lock = FileLock(path / ".lock")
+        self._folder = LockedFolder(path, option="--work", busy="compiling in", content="compilation")
 
     def __enter__(self) -> Workspace:
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{self.path} is a file: give another --work")
-        self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise InputError(
-                f"another process is compiling in {self.path}: wait for it or give another --work"
-            ) from None
+        self._folder.acquire()
         try:
             self._open()
             self.cache = CallCache(self.path / "lm_answers", self.max_calls)
@@ -62,7 +54,7 @@ class Workspace:
             )
             self._context.__enter__()
         except BaseException:
-            self._lock.release()
+            self._folder.release()
             raise
         return self
 
@@ -71,7 +63,7 @@ class Workspace:
     ) -> None:
         self._context.__exit__(kind, error, trace)
         self._installed.__exit__(kind, error, trace)
-        self._lock.release()
+        self._folder.release()
 
     def check(self) -> None:
         """Raise what has stopped the LM calls, if anything has."""
@@ -100,18 +92,11 @@ class Workspace:
         return CostPart(lm_calls=calls, input_tokens=tokens_in, output_tokens=tokens_out, seconds=round(seconds, 1))
 
     def _open(self) -> None:
-        file = self.path / "config.json"
-        if not file.exists():
-            if others := [entry.name for entry in self.path.iterdir() if entry.name != ".lock"]:
-                raise InputError(
-                    f"{self.path} is not empty and holds no compilation ({others[0]}): give another --work"
-                )
-            write_json(file, self.config)
+        before = read_object(self.path / CONFIG, "--work")
+        if before is None:
+            self._folder.check_empty()
+            write_json(self.path / CONFIG, self.config)
             return
-        try:
-            before = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            raise InputError(f"{file} is damaged: give another --work") from None
         if not self.resume:
             raise InputError(f"{self.path} holds a compilation already: add --resume, or give another --work or --out")
         check_same(self.path, before, json.loads(json.dumps(self.config, default=str)))
