@@ -80,14 +80,18 @@ class HypothesisMemory(dspy.Module):
 
     def forward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         """The memory after `sessions[-1]`, all earlier ones having been seen."""
-        with dspy.context(adapter=CompactAdapter()):
-            return self._run(memory, sessions, tools)
+        return self._run(memory, sessions, tools)
 
     async def aforward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         """See `forward`; runs in a thread under the caller's settings."""
-        return await dspy.asyncify(self.forward)(memory, sessions, tools)
+        # not of `forward`: DSPy warns of whoever takes hold of it, and calling the module would tell callbacks twice
+        return await dspy.asyncify(self._run)(memory, sessions, tools)
 
     def _run(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
+        with dspy.context(adapter=CompactAdapter()):
+            return self._updated(memory, sessions, tools)
+
+    def _updated(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         session = sessions[-1]
         seen = memory.model_copy(update={"sessions": (*memory.sessions, session.id)})
         trace = _Trace()

@@ -237,13 +237,17 @@ def test_all_three_predictors_are_saved_and_without_an_lm(tmp_path):
     assert not any(state[name].get("lm") for name in ("generate", "verify", "refine"))
 
 
-def test_the_async_side_does_the_same():
+def test_the_async_side_does_the_same(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("dspy"), "propagate", True)  # so that caplog hears DSPy
+
     async def one(script):
         with dspy.context(lm=lm_of(script)):
             return await HypothesisMemory().acall(memory=OLD, sessions=SESSIONS[:1], tools=TOOLS)
 
-    update = asyncio.run(one(Script([CHEAP, verdict()])))
+    with caplog.at_level(logging.WARNING):
+        update = asyncio.run(one(Script([CHEAP, verdict()])))
     assert update.accepted and update.memory.text == "The user prefers low cost"
+    assert "discouraged" not in caplog.text
 
 
 def test_an_lm_that_cannot_be_reached_raises():
