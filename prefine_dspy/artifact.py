@@ -5,6 +5,11 @@
 
 Loading refuses a state that does not belong to the code, and names the field; DSPy itself would load it silently. The
 state is JSON only: loading it runs no code of the folder's.
+
+A program brings its own instructions. Where those of the code have changed since it was compiled, the compiled ones are
+used, so that it behaves as it was scored and a program of every release loads for ever; a warning says so. What is
+refused are instructions (or field texts, or demonstrations) in program.json that are not those its manifest was written
+for: somebody changed one of the two files.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ import dspy
 from pydantic import ValidationError
 
 from prefine_dspy.errors import InputError
-from prefine_dspy.fingerprint import field_differences, signature_shapes, state_hash
+from prefine_dspy.fingerprint import changed_parts, field_differences, signature_shapes, state_hash, state_parts
 from prefine_dspy.manifest import FORMAT_VERSION, Manifest
 
 PROGRAM_FILE, MANIFEST_FILE = "program.json", "manifest.json"
@@ -58,7 +63,10 @@ def save_program(program: dspy.Module, folder: Path | str, manifest: Manifest) -
     state = _state_of(program)
     if shapes.keys() != state.keys():
         raise InputError(f"the program's predictors are {_names(state)}, those of its class {_names(shapes)}")
-    signatures = {name: shape.model_copy(update={"state": state_hash(state[name])}) for name, shape in shapes.items()}
+    signatures = {}
+    for name, shape in shapes.items():
+        parts = state_parts(state[name], (field.name for field in shape.fields))
+        signatures[name] = shape.model_copy(update={"state": state_hash(state[name]), "parts": parts})
     whole = manifest.model_copy(update={"signatures": signatures, "versions": {**versions(), **manifest.versions}})
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / PROGRAM_FILE, state)
@@ -74,10 +82,12 @@ def load_program(name_or_path: Path | str, **options: Any) -> LoadedProgram:
         options: for the program's constructor, over those of the manifest.
 
     Raises:
-        InputError: it is not there, is of a newer format, or does not fit the code; names predictor and field.
+        InputError: it is not there, is of a newer format, does not fit the code, or its two files do not fit each
+            other; names predictor and field (or "instructions", "demos").
 
     Warns:
-        VersionWarning: it was compiled under another DSPy, or the code's own instructions have changed since.
+        VersionWarning: it was compiled under another DSPy, or the code's own instructions have changed since (the
+            compiled ones are used).
     """
     folder = find_program(name_or_path)
     manifest = read_manifest(folder)
@@ -195,8 +205,13 @@ def _check(folder: Path, manifest: Manifest, program: dspy.Module, state: dict[s
     for name, shape in code.items():
         if lines := field_differences(saved[name], shape):
             raise InputError(f"{folder} does not fit this version: {name}: {'; '.join(lines)}: recompile it")
-        if saved[name].state != state_hash({**state[name], "lm": None}):
-            raise InputError(f"{folder}: {name} in {PROGRAM_FILE} is not what {MANIFEST_FILE} was written for")
+        held = state[name]
+        if not isinstance(held, dict) or saved[name].state != state_hash({**held, "lm": None}):
+            what = changed_parts(saved[name], held) if isinstance(held, dict) else []
+            raise InputError(
+                f"{folder}: {name}: {', '.join(what) or 'the state'} in {PROGRAM_FILE} is not what {MANIFEST_FILE} was "
+                "written for: restore the file or recompile it"
+            )
         if saved[name].instructions != shape.instructions:
             notes.append(f"the instructions of {name} have changed since it was compiled; the compiled ones are used")
     was = manifest.versions.get("dspy")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class FieldShape(BaseModel):
@@ -31,6 +32,7 @@ class SignatureShape(BaseModel):
         fields: in order.
         instructions: sha256 of the instructions that the code had, before any optimizer changed them.
         state: sha256 of the predictor's saved state (instructions, field texts, demonstrations).
+        parts: sha256 of these, each by its name: "instructions", "demos", "field query" ...
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,6 +40,7 @@ class SignatureShape(BaseModel):
     fields: tuple[FieldShape, ...]
     instructions: str
     state: str = ""
+    parts: dict[str, str] = Field(default_factory=dict)
 
 
 def signature_shapes(program: dspy.Module) -> dict[str, SignatureShape]:
@@ -65,9 +68,31 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def state_hash(state: dict[str, Any]) -> str:
-    """sha256 of a predictor's state, whatever the white space of its file."""
+def state_hash(state: Any) -> str:
+    """sha256 of a predictor's state or a part of it, whatever the white space of its file."""
     return text_hash(json.dumps(state, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str))
+
+
+def state_parts(state: dict[str, Any], fields: Iterable[str]) -> dict[str, str]:
+    """sha256 of what a predictor's state holds, by name; the names of its fields are not in it.
+
+    Args:
+        state: DSPy's, of one predictor; anything, as it may come from a file.
+        fields: the names, in order.
+    """
+    signature = state.get("signature")
+    signature = signature if isinstance(signature, dict) else {}
+    texts = signature.get("fields")
+    texts = texts if isinstance(texts, list) else []
+    held = {"instructions": signature.get("instructions"), "demos": state.get("demos")}
+    held |= {f"field {name}": text for name, text in zip(fields, texts, strict=False)}
+    return {name: state_hash(content) for name, content in held.items()}
+
+
+def changed_parts(saved: SignatureShape, state: dict[str, Any]) -> list[str]:
+    """The names of those parts of a predictor's state that are not what was saved."""
+    now = state_parts(state, (field.name for field in saved.fields))
+    return [name for name, kept in saved.parts.items() if now.get(name) != kept]
 
 
 def field_differences(saved: SignatureShape, code: SignatureShape) -> list[str]:

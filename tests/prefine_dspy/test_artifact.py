@@ -13,9 +13,9 @@ from prefine_dspy.artifact import VersionWarning, find_program, load_program, sa
 from prefine_dspy.errors import InputError
 from prefine_dspy.manifest import LMPart, Manifest, OptimizerPart, ProgramPart
 from prefine_dspy.prefine import PRefine
-from prefine_dspy.types import Query
-from tests.scripted_lm import Script, lm_of
-from tests.small_world import TOOLS
+from prefine_dspy.types import History, Query
+from tests.scripted_lm import Script, lm_of, prompt_of, verdict
+from tests.small_world import SESSIONS, TOOLS
 
 RELEASES = sorted((Path(__file__).parent / "resources" / "releases").glob("*/*/manifest.json"))
 MANIFEST = Manifest(
@@ -112,12 +112,55 @@ class TestDrift:
 
     def test_a_state_of_another_program_is_refused(self, folder):
         edit(folder / "program.json", lambda s: s["memory.generate"]["signature"].update(instructions="Guess."))
-        self.refuses(folder, r"memory\.generate in program\.json is not what manifest\.json was written for")
+        self.refuses(folder, r"memory\.generate: instructions in program\.json is not what manifest\.json was written")
+
+    @pytest.mark.parametrize(
+        ("change", "names"),
+        [
+            (lambda one: one["signature"]["fields"][1].update(description="Anything."), "field hypothesis"),
+            (lambda one: one.update(demos=[{"record": "x"}]), "demos"),
+            (lambda one: one.update(signature=5), "instructions, field record"),
+            (lambda one: one.update(traces=[1]), "the state"),
+        ],
+    )
+    def test_what_was_changed_in_the_state_is_named(self, folder, change, names):
+        edit(folder / "program.json", lambda s: change(s["memory.verify"]))
+        self.refuses(folder, rf"memory\.verify: {names}.* in program\.json is not what manifest\.json")
+
+    def test_a_state_that_is_no_state_is_refused(self, folder):
+        edit(folder / "program.json", lambda s: s.update({"memory.verify": 5}))
+        self.refuses(folder, r"memory\.verify: the state in program\.json is not what")
+
+    def test_a_manifest_without_the_parts_still_tells_a_changed_state(self, folder):
+        edit(folder / "manifest.json", lambda m: [one.pop("parts") for one in m["signatures"].values()])
+        load_program(folder)
+        edit(folder / "program.json", lambda s: s["memory.generate"]["signature"].update(instructions="Guess."))
+        self.refuses(folder, r"memory\.generate: the state in program\.json is not what")
 
     def test_changed_instructions_of_the_code_are_told_and_the_compiled_ones_used(self, folder):
         edit(folder / "manifest.json", lambda m: m["signatures"]["memory.refine"].update(instructions="0" * 64))
         with pytest.warns(VersionWarning, match="instructions of memory.refine have changed"):
             load_program(folder)
+
+    def test_the_compiled_instructions_are_what_an_lm_reads_whatever_the_code_says(self, tmp_path):
+        """Why changed instructions of the code are only told: the program behaves as it was scored."""
+        program = PRefine(K=1)
+        own = {name: predictor.signature.instructions for name, predictor in program.named_predictors()}
+        for name, predictor in program.named_predictors():
+            predictor.signature = predictor.signature.with_instructions(f"Compiled words of {name}.")
+        save_program(program, tmp_path / "one", MANIFEST)
+        script = Script(
+            [{"hypothesis": "Saves"}, verdict(False), {"refined": "Saves money"}, verdict(), {"call": CALL}]
+        )
+        loaded = load_program(tmp_path / "one").program
+        with dspy.context(lm=lm_of(script)):
+            loaded(History(id="h", sessions=SESSIONS[:1]), Query.of("Fly me somewhere"), TOOLS)
+        asked = ["generate", "verify", "refine", "verify", "call"]
+        assert script.stages == asked
+        for stage, request in zip(asked, script.requests, strict=True):
+            name = "caller.call_tool" if stage == "call" else f"memory.{stage}"
+            assert f"Compiled words of {name}." in prompt_of(request)
+            assert own[name] not in prompt_of(request)
 
     def test_another_dspy_is_told(self, folder):
         edit(folder / "manifest.json", lambda m: m["versions"].update(dspy="3.0.1"))
