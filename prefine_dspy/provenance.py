@@ -4,20 +4,23 @@ Told from the texts alone, without asking an LM: a value (or its argument's name
 conversation was stated; else, what a memory could have given came from the memory; a tool's default is recognised as
 such; the rest an LM inferred from the conversation in other words. An answer that both the conversation and the memory
 support counts as stated.
+
+What came from the memory is no evidence for it: `without_filled` takes it out of a session before the session is learnt
+from.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from prefine_dspy.interop.parameters import schema_of
 from prefine_dspy.tools import Parameter
-from prefine_dspy.types import ToolCall, value_text
+from prefine_dspy.types import Session, ToolCall, value_text
 from prefine_dspy.user_memory import UserMemory
 
 Origin = Literal["given", "query", "memory", "default", "inferred"]
@@ -87,6 +90,38 @@ def source_of(
     if memory_text and not transient:
         return Source(origin="memory", version=memory.version, sessions=support or memory.basis, exact=bool(support))
     return Source(origin="inferred")
+
+
+def without_filled(session: Session, filled: Iterable[tuple[ToolCall, Mapping[str, str]]]) -> Session:
+    """The session without the arguments that its calls took from the memory, so that a memory does not confirm itself.
+
+    Kept are those that the user said themselves in the session's turns, and those that were executed with another
+    value than the memory's. What the user confirmed in other words ("yes, do that"), leave out of `filled`.
+
+    Args:
+        session: as it was executed.
+        filled: the calls that were completed in it, each with the origin of its arguments by name (see `Source`).
+    """
+    from_memory = {
+        (call.name, argument, value_text(value))
+        for call, origins in filled
+        for argument, value in call.arguments.items()
+        if origins.get(argument) == "memory"
+    }
+    if not from_memory:
+        return session
+    said = "\n".join(turn.text for turn in session.turns if turn.role == "user")
+
+    def own(call: ToolCall) -> ToolCall:
+        kept = {
+            argument: value
+            for argument, value in call.arguments.items()
+            if (call.name, argument, value_text(value)) not in from_memory or is_stated(value, argument, said)
+        }
+        return ToolCall(name=call.name, arguments=kept)
+
+    turns = tuple(turn.model_copy(update={"calls": tuple(map(own, turn.calls))}) for turn in session.turns)
+    return session.model_copy(update={"turns": turns, "calls": tuple(map(own, session.calls))})
 
 
 def is_stated(value: Any, argument: str, query: str) -> bool:

@@ -20,7 +20,7 @@ class FilledCall(BaseModel):
     name: str
     arguments: dict[str, Any]
     sources: dict[str, dict[str, Any]]
-    missing: list[str] = Field(description="Required arguments that nothing defends: ask the user.")
+    missing: list[str] = Field(default=[], description="Required arguments that nothing defends: ask the user.")
 
 
 class Completion(BaseModel):

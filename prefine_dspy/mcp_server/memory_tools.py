@@ -6,12 +6,22 @@ import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from prefine_dspy.errors import InputError
-from prefine_dspy.mcp_server.answers import Completion, Forgotten, Observed, Shown, completion_of, observed_of, shown_of
+from prefine_dspy.mcp_server.answers import (
+    Completion,
+    FilledCall,
+    Forgotten,
+    Observed,
+    Shown,
+    completion_of,
+    observed_of,
+    shown_of,
+)
 from prefine_dspy.mcp_server.first_use import AgentAtFirstUse
 from prefine_dspy.store import PreferenceStore, Version
+from prefine_dspy.types import ToolCall
 
 if TYPE_CHECKING:
     from prefine_dspy.user_memory import UserMemory
@@ -75,15 +85,26 @@ class MemoryTools:
         session_id: Annotated[
             str | None, Field(description="Give it to be able to send a session again after a failure.")
         ] = None,
+        filled: Annotated[
+            list[dict[str, Any]] | None,
+            Field(
+                description="The calls that complete_call answered in this session, with their sources, as it gave "
+                "them. Leave out arguments that the user was shown and confirmed."
+            ),
+        ] = None,
     ) -> Observed:
         """Learn from a finished session. Its calls that worked are kept, and the hypothesis about the user is revised
-        when they give reason to. Leave out arguments that complete_call took from the memory: it would confirm itself.
-        What was said is read once and not kept, nor are arguments that say what was done this once (dates, places)."""
+        when they give reason to. Give the calls that complete_call answered as `filled`: what they took from the memory
+        is then no evidence for it, unless the user said it too or another value was executed; else it would confirm
+        itself. What was said is read once and not kept, nor are arguments that say what was done this once (dates,
+        places)."""
         from prefine_dspy.interop.catalogue import catalogue, covering
         from prefine_dspy.interop.sessions import to_session
+        from prefine_dspy.provenance import without_filled
 
         new = to_session(session, session_id or f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}-{secrets.token_hex(3)}")
         new = new if session_id is None else new.model_copy(update={"id": session_id})
+        new = without_filled(new, [_origins(one) for one in filled or ()])
         agent, lm, program = self.agent()
         if agent.keeps_dialogue and not self.store.keep_dialogue:
             raise InputError("this program reads whole dialogues again: start the server with --keep-dialogue")
@@ -120,3 +141,14 @@ class MemoryTools:
         if latest is not None and latest.pinned:
             found = found.model_copy(update={"basis": ()})  # a person's words rest on no session
         return found, latest
+
+
+def _origins(filled: dict[str, Any]) -> tuple[ToolCall, dict[str, str]]:
+    try:
+        call = FilledCall.model_validate(filled)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"filled holds what complete_call answered as calls: {place}: {first['msg']}") from None
+    origins = {name: str(source.get("origin")) for name, source in call.sources.items()}
+    return ToolCall(name=call.name, arguments=call.arguments), origins

@@ -145,6 +145,31 @@ def test_only_lasting_calls_are_kept_and_signed(tmp_path: Path) -> None:
     assert [step["stage"] for step in version.attempts] == ["generate", "verify"]
 
 
+def test_what_complete_call_filled_does_not_confirm_itself(tmp_path: Path) -> None:
+    async def talk(client: Client, ask: Ask) -> None:
+        await ask("observe_session", user="ana", session=CHAT, tools=[TOOL], session_id="s1")
+        call = {"name": "GetFlights", "arguments": {"destination": "Oslo"}}
+        completed = (await ask("complete_call", user="ana", tools=[TOOL], call=call))["calls"]
+        executed = {"calls": [{key: completed[0][key] for key in ("name", "arguments")}]}
+        assert executed["calls"][0]["arguments"]["flight_class"] == "Economy"
+        observe = {"user": "ana", "session": executed, "tools": [TOOL]}
+        learnt = await ask("observe_session", **observe, session_id="s2", filled=completed)
+        assert not learnt["accepted"] and learnt["reason"] == "the session holds no evidence"
+        changed = {"calls": [{"name": "GetFlights", "arguments": {"flight_class": "Business"}}]}
+        await ask("observe_session", user="ana", session=changed, tools=[TOOL], session_id="s3", filled=completed)
+        text = await error_of(client, "observe_session", **observe, filled=[{"name": "GetFlights"}])
+        assert "filled holds what complete_call answered" in text and "\n" not in text
+
+    with_server(tmp_path, talk)
+    with PreferenceStore(tmp_path / "m.db") as store:
+        kept = [version.calls for version in store.history("ana")]
+    assert [[call.arguments for call in calls] for calls in kept] == [
+        [{"flight_class": "Economy"}],
+        [],
+        [{"flight_class": "Business"}],
+    ]
+
+
 def test_reading_correcting_and_forgetting_load_no_lm(tmp_path: Path) -> None:
     async def talk(client: Client, ask: Ask) -> None:
         await ask("show_memory", user="ana")

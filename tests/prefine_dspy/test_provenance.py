@@ -1,9 +1,9 @@
 import pytest
 from small_world import FLIGHTS, SESSIONS
 
-from prefine_dspy.provenance import Source, is_stated, source_of
+from prefine_dspy.provenance import Source, is_stated, source_of, without_filled
 from prefine_dspy.tools import Parameter
-from prefine_dspy.types import Memory, ToolCall
+from prefine_dspy.types import Memory, Session, ToolCall, Turn
 from prefine_dspy.user_memory import UserMemory
 
 MEMORY = UserMemory.of(Memory(text="Prefers low cost", version=2), SESSIONS)
@@ -79,3 +79,35 @@ def test_as_text():
     text = str(Source(origin="memory", version=2, sessions=("s1", "s3"), exact=True, confidence=0.943))
     assert text == "from memory version 2 (chosen in s1, s3), confidence 0.94"
     assert str(Source(origin="query")) == "stated in the query"
+
+
+FILLED = [(ToolCall.of("GetFlights", flight_class="Economy", seats=2), {"flight_class": "memory", "seats": "memory"})]
+
+
+def learnt(*calls, said="Book a flight to Oslo", filled=FILLED):
+    turns = (Turn(role="user", text=said), Turn(role="assistant", text="Economy, as always.", calls=calls))
+    session = without_filled(Session(id="s", turns=turns, calls=calls), filled)
+    assert session.turns[1].calls == session.calls
+    return [call.arguments for call in session.calls]
+
+
+def test_what_the_memory_filled_is_no_evidence_for_it():
+    call = ToolCall.of("GetFlights", destination="Oslo", flight_class="Economy", seats="2")
+    assert learnt(call) == [{"destination": "Oslo"}]
+    assert learnt(call, filled=[]) == [call.arguments]
+
+
+def test_what_the_user_said_or_changed_is_evidence_all_the_same():
+    assert learnt(ToolCall.of("GetFlights", flight_class="Economy", seats=2), said="Economy, please") == [
+        {"flight_class": "Economy"}
+    ]
+    changed = ToolCall.of("GetFlights", flight_class="Business", seats=2)
+    assert learnt(changed) == [{"flight_class": "Business"}]
+
+
+def test_only_the_memorys_arguments_of_that_function_are_left_out():
+    other = ToolCall.of("GetTrains", flight_class="Economy", seats=2)
+    assert learnt(other) == [other.arguments]
+    given = [(FILLED[0][0], {"flight_class": "given", "seats": "query"})]
+    call = ToolCall.of("GetFlights", flight_class="Economy", seats=2)
+    assert learnt(call, filled=given) == [call.arguments]
