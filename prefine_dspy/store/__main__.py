@@ -64,6 +64,11 @@ def correct(
     url: Url = None,
 ) -> None:
     """Replace the hypothesis by your own words; it stays until `unpin`."""
+    if not text.strip():
+        raise InputError(
+            "a correction needs words: say what is to be remembered, or remove everything with "
+            "python -m prefine_dspy.store forget USER"
+        )
     with PreferenceStore(url) as store:
         memory = store.correct(user, text, pinned=pin)
     print(f"corrected; hypothesis {memory.version}{', pinned' if pin else ''}")

@@ -54,6 +54,8 @@ def test_a_memorys_whole_life(run: object, tmp_path: Path) -> None:
         (["unpin", "nobody"], "nothing is remembered of this user"),
         (["show", ""], "a user id is needed"),
         (["correct", "ana", "x" * 5_000], "at most 4,000"),
+        (["correct", "ana", ""], "a correction needs words"),
+        (["correct", "ana", " \n"], "prefine_dspy.store forget"),
         (["import", "bo", "no/such/file"], "cannot be read as exported JSON"),
         (["import", "bo", __file__], "cannot be read as exported JSON"),
     ],
