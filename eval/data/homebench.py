@@ -36,11 +36,13 @@ def load_sessions(file: Path) -> Iterator[Session]:
         file: JSON lines with `id`, `input` and `output`, gzip-compressed or not.
 
     Raises:
-        InputError: the file cannot be read, or a line is no such record.
+        InputError: the file cannot be read, holds no record, or a line is no such record.
     """
+    empty = True
     for number, line in enumerate(_lines(file), 1):
         if not line.strip():
             continue
+        empty = False
         try:
             record = json.loads(line)
             name, instruction, output = record["id"], record["input"], record["output"]
@@ -50,6 +52,8 @@ def load_sessions(file: Path) -> Iterator[Session]:
             raise InputError(f"{file}, line {number} is no HomeBench record with id, input, output: {what}") from error
         turns = [turn for place, call in enumerate(calls) for turn in exchange(call, f"{name}:{place}")]
         yield Session(id=name, turns=tuple(turns), calls=tuple(calls))
+    if empty:
+        raise InputError(f"{file} is empty: give HomeBench's records as .jsonl or .jsonl.gz")
 
 
 def with_eco(session: Session, seed: int, functions: Sequence[str] = ECO_FUNCTIONS) -> Session:

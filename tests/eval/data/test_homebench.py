@@ -179,6 +179,11 @@ def test_bad_files_are_one_line_that_names_them(tmp_path: Path) -> None:
     missing = CliRunner().invoke(app, [str(tmp_path / "none.jsonl")])
     assert missing.exit_code == 2
     assert "none.jsonl" in missing.stderr and len(missing.stderr.splitlines()) == 1
+    for content in ("", "\n \n"):
+        (tmp_path / "empty.jsonl").write_text(content, encoding="utf-8")
+        empty = CliRunner().invoke(app, [str(tmp_path / "empty.jsonl")])
+        assert (empty.exit_code, empty.stdout) == (2, "")
+        assert "empty.jsonl is empty: give HomeBench's records" in empty.stderr
     with pytest.raises(InputError, match="line 2"):
         list(homebench.load_sessions(write(tmp_path / "records.jsonl", RECORD, {"id": "home1_one_1"})))
     deep = tmp_path / "deep.jsonl"
