@@ -1,0 +1,36 @@
+"""Python's notation of data, as `print(dictionary)` writes it, as JSON values."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any
+
+_DEEPEST = 60
+_LONGEST = 400_000
+
+
+def python_literal(text: str) -> Any:
+    """The object or list that a text is in Python's notation; None for anything else, bare scalars included."""
+    text = text.strip()
+    if text[:1] not in ("{", "[", "(") or text[-1:] not in ("}", "]", ")") or len(text) > _LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in somebody else's text
+            return _plain(ast.literal_eval(text), 0)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """As JSON has it. Sets and tuples become lists; bytes and complex numbers their notation."""
+    if depth > _DEEPEST:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): _plain(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, depth + 1) for one in value]
+    if isinstance(value, set):
+        return [_plain(one, depth + 1) for one in sorted(value, key=repr)]
+    return value if value is None or isinstance(value, str | bool | int | float) else repr(value)

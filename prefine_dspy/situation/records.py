@@ -1,0 +1,95 @@
+"""Records as VitaBench's tools print them: `Store(name=Rice & More, tags=['a', 'b'])`, one a line, text without quotes.
+
+Such text is no Python: values hold commas, brackets and quotes as they please. What tells fields apart is `, name=` outside
+square and curly brackets (`, name:` in the form with colons, whose list field may lack its closing bracket).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from prefine_dspy.situation.literals import python_literal
+
+_RECORD = re.compile(r"\s*([A-Za-z_]\w{0,80})\((\w[^=:,()\n]{0,80}?)([=:])")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+_TAIL = re.compile(r"(?:^|\s)((?:[A-Za-z_]\w{0,40}:-?\d{1,9}(?:\.\d{1,17})?,?\s?){1,6})$")
+_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+_ID = re.compile(r"(?:^|_)id$", re.IGNORECASE)
+
+
+class TypedRecord(NamedTuple):
+    """Args:
+    type: the name before the bracket.
+    fields: values by name; text that reads as a number or a truth value and back is one, other text stays text.
+    """
+
+    type: str
+    fields: dict[str, Any]
+
+
+def typed_records(text: str) -> list[TypedRecord] | None:
+    """The records of a text that is nothing but records, one a line; None for any other text."""
+    found = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        record = _record(line.strip())
+        if record is None:
+            return None
+        found.append(record)
+    return found or None
+
+
+def _record(line: str) -> TypedRecord | None:
+    head = _RECORD.match(line)
+    if head is None or not line.endswith((")", "]", "}")):
+        return None
+    inside = line[head.start(2) : -1 if line.endswith(")") else len(line)]
+    fields: dict[str, Any] = {}
+    for name, value in _fields(inside, head[3]):
+        for own, one in _values(name, value):
+            fields[own if own not in fields else f"{name}.{own}"] = one
+    return TypedRecord(head[1], fields) if fields else None
+
+
+def _fields(inside: str, sign: str) -> list[tuple[str, str]]:
+    """(name, text of the value) of every field."""
+    boundary = re.compile(rf"(?:^|,\s*)([^\W\d]\w{{0,80}}){sign}")
+    starts = []
+    position = 0
+    while found := boundary.search(inside, position):
+        if not starts or not _inside_list(inside[starts[-1].end() : found.start()]):
+            starts.append(found)
+        position = found.end()
+    ends = [one.start() for one in starts[1:]] + [len(inside)]
+    return [(one[1], inside[one.end() : end]) for one, end in zip(starts, ends, strict=True)]
+
+
+def _inside_list(value: str) -> bool:
+    """Whether a value that starts as a list or an object goes on. Brackets inside plain text mean nothing."""
+    opener = value.lstrip()[:1]
+    return opener in ("[", "{") and value.count(opener) > value.count("]" if opener == "[" else "}")
+
+
+def _values(name: str, text: str) -> list[tuple[str, Any]]:
+    """A field's value; numbers named at the end of a text (`... longitude:1.5,latitude:2.5`) are fields of their own."""
+    if (listed := text.strip())[:1] in ("[", "{"):
+        closed = listed if listed.endswith(("]", "}")) else listed + "]"
+        literal = python_literal(closed)
+        return [(name, text if literal is None else literal)]
+    tail = _TAIL.search(text)
+    if tail is None or not text[: tail.start()].strip():
+        return [(name, _scalar(name, text))]
+    named = [pair.partition(":") for pair in re.findall(r"\w+:[-\d.]+", tail[1])]
+    return [(name, text[: tail.start()]), *((key, _scalar(key, value)) for key, _, value in named)]
+
+
+def _scalar(name: str, text: str) -> Any:
+    """Text that is written exactly as a number or truth value is; ids look like numbers and stay text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _ID.search(name) or not _NUMBER.fullmatch(text):
+        return text
+    number = float(text) if "." in text else int(text)
+    return number if str(number) == text else text
