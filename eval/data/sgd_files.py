@@ -18,7 +18,8 @@ def read_dialogues(source: Path, split: str) -> Iterator[dict[str, Any]]:
     """The raw dialogues of a split, file by file in name order, as SGD publishes them.
 
     Raises:
-        InputError: no such place, no dialogue files of that split in it, or a file that is not JSON.
+        InputError: no such place, no dialogue files of that split in it, an archive that is cut off or damaged, or a
+            file that is not JSON.
     """
     files = _from_archive(source, split) if source.is_file() else _from_folder(source, split)
     empty = True
@@ -57,9 +58,20 @@ def _from_archive(source: Path, split: str) -> Iterator[tuple[str, bytes]]:
                     content = archive.extractfile(member)
                     if content is not None:
                         found[member.name] = content.read()
+            _check_end(archive)
     except (OSError, tarfile.TarError, EOFError) as error:
         reason = str(error).partition("\n")[0]  # a list of all the ways that were tried follows
         raise InputError(
             f"cannot read {source} as a tar archive ({reason}): give SGD's tar.gz, or the folder that holds {split}/"
         ) from error
     yield from sorted(found.items())
+
+
+def _check_end(archive: tarfile.TarFile) -> None:
+    """Reading stops quietly at a header that cannot be read, or where a cut-off file ends between two members; a whole
+    archive stops at a block of zeros."""
+    assert archive.fileobj is not None
+    archive.fileobj.seek(archive.offset)
+    block = archive.fileobj.read(tarfile.BLOCKSIZE)
+    if len(block) < tarfile.BLOCKSIZE or any(block):
+        raise tarfile.ReadError("it is cut off or damaged")

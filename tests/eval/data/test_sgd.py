@@ -1,5 +1,6 @@
 """SGD dialogues to sessions: MPT's rules on small dialogues of our own, and known facts of the real dev split."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -220,6 +221,35 @@ def test_bad_input_is_one_line_that_names_it(tmp_path: Path) -> None:
         TableSlots(broken)
     with pytest.raises(InputError, match="cannot read the slot table"):
         TableSlots(tmp_path / "missing.tsv")
+
+
+def test_an_archive_that_is_cut_off_or_damaged_is_no_smaller_corpus(tmp_path: Path) -> None:
+    dialogues = json.dumps([{"dialogue_id": "1", "turns": []}]).encode()
+    archive = tmp_path / "sgd.tar"
+    with tarfile.open(archive, "w") as packed:
+        for number in (1, 2, 3):
+            member = tarfile.TarInfo(f"sgd/dev/dialogues_{number:03}.json")
+            member.size = len(dialogues)
+            packed.addfile(member, io.BytesIO(dialogues))
+    whole = archive.read_bytes()
+    assert len(list(read_dialogues(archive, "dev"))) == 3
+    member_bytes = 2 * tarfile.BLOCKSIZE
+    damaged = {
+        "between two members": whole[: 2 * member_bytes],
+        "in a header": whole[: 2 * member_bytes + 100],
+        "in a member": whole[: 2 * member_bytes + 520],
+        "a header that cannot be read": whole[: 2 * member_bytes] + b"x" * 512 + whole[2 * member_bytes + 512 :],
+    }
+    for what, content in damaged.items():
+        for name, packing in (("cut.tar", bytes), ("cut.tar.gz", gzip.compress)):
+            (tmp_path / name).write_bytes(packing(content))
+            with pytest.raises(InputError, match=f"cannot read .*{name} as a tar archive") as told:
+                list(read_dialogues(tmp_path / name, "dev"))
+            assert "\n" not in str(told.value), what
+    packed_whole = gzip.compress(whole)
+    (tmp_path / "cut.tar.gz").write_bytes(packed_whole[: len(packed_whole) // 2])
+    with pytest.raises(InputError, match="cannot read .*cut.tar.gz as a tar archive"):
+        list(read_dialogues(tmp_path / "cut.tar.gz", "dev"))
 
 
 @pytest.fixture(scope="module")
