@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from eval.data.compose import Record
-from eval.data.observations import executed_calls, value_counts
+from eval.data.observations import executed_calls, stance_counts, value_counts
 from eval.data.preferences import OTHER, Mapping, Rules
 from eval.data.queries import templates, unseen_templates
 from eval.instance import Instance
@@ -55,6 +55,7 @@ def _history(record: Record, mapping: Mapping) -> None:
         places = [order[name] for name in part.sessions]
         if places != sorted(places):
             raise BrokenInvariantError(f"history {history.id}: the sessions of {part.user} are out of order")
+    _one_side(record, mapping)
     if not meta.contested:
         return
     counts: Counter[str] = Counter()
@@ -67,6 +68,19 @@ def _history(record: Record, mapping: Mapping) -> None:
     majority = [order[name] for part in meta.parts if part.role == "supporting" for name in part.sessions]
     if (max(minority) < min(majority)) != (meta.arrangement == "ordered"):
         raise BrokenInvariantError(f"history {history.id}: not arranged as {meta.arrangement}")
+
+
+def _one_side(record: Record, mapping: Mapping) -> None:
+    """No preference other than the contested one is observed repeatedly on both sides (A.4)."""
+    axes = {str(stance): stance.axis for stance in mapping.stances()}
+    repeated: dict[str, list[str]] = {}
+    for stance, n in stance_counts(executed_calls(record.history.sessions), mapping).items():
+        if n >= 2:
+            repeated.setdefault(stance.axis, []).append(f"{stance} {n}")
+    for axis, sides in repeated.items():
+        if len(sides) > 1 and axis != axes.get(record.meta.majority):
+            found = ", ".join(sorted(sides))
+            raise BrokenInvariantError(f"history {record.history.id}: both sides of {axis}, not contested ({found})")
 
 
 def _gold(instance: Instance) -> None:

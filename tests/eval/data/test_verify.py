@@ -9,7 +9,7 @@ from eval.data.instances import Facts, build_instances
 from eval.data.verify import BrokenInvariantError, verify_build
 from eval.instance import Instance
 from prefine_dspy.types import ToolCall
-from tests.eval.data.made import MAPPING, cheap, dear, plain, rng, user
+from tests.eval.data.made import MAPPING, STARS, cheap, dear, plain, rng, session, user
 
 USERS = [
     *(user(f"c{k}", "sgd", *cheap(3), *plain(3)) for k in range(6)),
@@ -93,3 +93,22 @@ def test_plurality_and_arrangement() -> None:
     renamed = record.meta.model_copy(update={"arrangement": other})
     with pytest.raises(BrokenInvariantError, match=f"not arranged as {other}"):
         verify_build([record.model_copy(update={"meta": renamed})], [], MAPPING, "paper")
+
+
+def test_both_sides_of_a_preference_that_is_not_contested() -> None:
+    record = next(r for r in RECORDS if r.meta.preferences == ("low_cost",) and not r.meta.contested)
+    sessions = list(record.history.sessions)
+    for n, allowed in ((1, True), (2, False)):  # once is an accident, twice is a side
+        changed = with_sessions(record, [*sessions, *(session(call) for call in dear(2)[:n])])
+        if allowed:
+            verify_build([changed], [], MAPPING, "paper")
+            continue
+        with pytest.raises(BrokenInvariantError, match=r"both sides of cost.*high_cost 2, low_cost [2-9]"):
+            verify_build([changed], [], MAPPING, "paper")
+
+
+def test_both_sides_of_a_second_preference_beside_the_contested_one() -> None:
+    record = next(r for r in RECORDS if r.meta.contested)
+    stars = [session(ToolCall.of("GetMusic", artist=star)) for star in STARS for _ in range(2)]
+    with pytest.raises(BrokenInvariantError, match=r"both sides of star.*Star One 2, Star Two 2"):
+        verify_build([with_sessions(record, [*record.history.sessions, *stars])], [], MAPPING, "paper")
