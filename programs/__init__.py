@@ -98,7 +98,8 @@ def _compiled(base: str, compiled: str, options: dict[str, Any]) -> Any:
     if part.name not in SYSTEMS or base not in ("", part.name):
         raise InputError(f"{compiled} is a compiled {part.name}: use --program {part.name}@{compiled}")
     system = _system(part.name, {**part.options, **options})
-    system.program = load_program(folder, **options).program
+    # the system's own program, with what was compiled: it may hold what no file keeps, such as a second LM
+    system.program.load_state(load_program(folder).program.dump_state(json_mode=True))
     return system
 
 

@@ -18,8 +18,8 @@ class NlsiSystem(Protocol):
 
     - `selected`: ids of the instructions of the profile that it took for applicable
     - `tags`: the instructions as the interpreter read them, in angle form
-    - `tagged` (bool): whether the tagger was asked
-    - `uncertainty`: by estimator, how unsure the first answer was
+    - `tagged` (bool), `tagger_calls` (int): whether it answered from tags, and how often it asked a tagger
+    - `uncertainty`: by estimator, how unsure the first answer was, higher for less sure
     - `first_calls`: that answer, where there may be a second one
     """
 

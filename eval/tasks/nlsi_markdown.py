@@ -17,7 +17,7 @@ _INTERVALS = "95% bootstrap intervals over instances"
 
 
 def table_scores(summary: Summary, scorer: str) -> Iterator[str]:
-    """The metrics of programs and oracles, and how often the tagger was asked (TAPS Tables 4 and 6)."""
+    """The metrics of programs and oracles, and how often answers came from tags (TAPS Tables 4 and 6)."""
     rows = []
     for label, program in summary["programs"].items():
         if program["scores"][scorer]["EM"]:
@@ -26,7 +26,7 @@ def table_scores(summary: Summary, scorer: str) -> Iterator[str]:
     for label, oracle in summary["oracles"].items():
         rows.append(_score_row(label, oracle["scores"][scorer], oracle["augmented"][scorer]))
     if rows:
-        header = ["program", "n", *METRICS, "tagger asked"]
+        header = ["program", "n", *METRICS, "tagged"]
         yield f"**NLSI ({scorer} scorer, {_INTERVALS})**\n\n{table(header, rows)}"
 
 
@@ -99,18 +99,20 @@ def table_coverage(summary: Summary, scorer: str) -> Iterator[str]:
 
 
 def table_gate(summary: Summary) -> Iterator[str]:
-    """How many tagger calls the gate spared."""
+    """How often programs that have a tagger used it."""
     rows = [
         [
             label,
             str(program["tagger"]["tagged"]["n"]),
             *(cell_text(program["tagger"][name]) for name in ("tagged", "saved")),
+            f"{program['tagger']['calls']:.2f}",
         ]
         for label, program in summary["programs"].items()
         if program["tagger"]
     ]
     if rows:
-        yield f"**Tagger calls, % of instances**\n\n{table(['program', 'n', 'asked', 'saved'], rows)}"
+        header = ["program", "n", "tagged", "not tagged, of those with instructions", "tagger calls / item"]
+        yield f"**Use of the tagger, % of instances**\n\n{table(header, rows)}"
 
 
 def table_selection(summary: Summary) -> Iterator[str]:

@@ -20,6 +20,8 @@ from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import ToolCall
 
 SCORERS = ("strict", "reference")
+SELECTS_ONLY = ("select",)
+"""Programs for NLSI's first subtask alone: they call nothing."""
 _NO_SELECTION = SelectionScore(0.0, 0.0, 0.0, 0.0)
 
 
@@ -32,8 +34,8 @@ def record_of(
 ) -> Record:
     """What items.jsonl holds of one item between its id and its usage.
 
-    A program that only selects instructions has no `calls` in its prediction: its items have a `selection` and no
-    `scores`. What a program does not do (select, tag, measure its uncertainty, answer twice) is None.
+    Items of a program that only selects instructions have a `selection` and no `scores`. What a program does not do
+    (select, tag, measure its uncertainty, answer twice) is None.
 
     Args:
         system: the program's registered name.
@@ -43,13 +45,13 @@ def record_of(
         failure: why there is none; the item then counts as an empty answer.
     """
     answer = answered(prediction)
-    selects_only = prediction is not None and getattr(prediction, "calls", None) is None
+    selects_only = system in SELECTS_ONLY
     unusable = failure is not None or answer.parse_failed
     scores = None if selects_only else score(instance, answer.calls, tools, unusable=unusable)
     selected = _texts(getattr(prediction, "selected", None))
-    selection = _selection(instance, selected, unusable)
+    selection = _selection(instance, [] if selects_only and selected is None else selected, unusable)
     tags, tagged = _texts(getattr(prediction, "tags", None)), getattr(prediction, "tagged", None)
-    first = getattr(prediction, "first_calls", None)
+    asked, first = getattr(prediction, "tagger_calls", None), getattr(prediction, "first_calls", None)
     return {
         "system": system,
         "reasoning_type": instance.reasoning_type,
@@ -64,7 +66,9 @@ def record_of(
         "selected": selected,
         "selection": selection._asdict() if selection else None,
         "tags": tags,
+        "instructions": len(instance.request.applicable),
         "tagged": None if tagged is None else bool(tagged),
+        "tagger_calls": asked if isinstance(asked, int) else None,
         "uncertainty": _numbers(getattr(prediction, "uncertainty", None)),
         "first_calls": None if first is None else [call.model_dump(mode="json") for call in calls_in(first)],
         "first_scores": None if first is None else score(instance, calls_in(first), tools),

@@ -93,13 +93,21 @@ def selection(items: Sequence[Record]) -> dict[str, Cell | None] | None:
     return {name: mean_cell([one[name] for one in found]) for name in SELECTION}
 
 
-def tagger(items: Sequence[Record]) -> dict[str, Cell | None] | None:
-    """The share of instances whose instructions were given to the tagger, and of those that were spared it; None for
-    programs that do not say."""
-    said = [one["tagged"] for one in items if one["tagged"] is not None]
+def tagger(items: Sequence[Record]) -> Record | None:
+    """How often the tagger was used; None for programs that do not say.
+
+    Returns:
+        `tagged`: the share of instances that were answered from tags; `saved`: of those that have instructions, the
+        share that was not; `calls`: tagger calls an instance, a number.
+    """
+    said = [one for one in items if one["tagged"] is not None]
     if not said:
         return None
-    return {"tagged": mean_cell([float(one) for one in said]), "saved": mean_cell([float(not one) for one in said])}
+    return {
+        "tagged": mean_cell([float(one["tagged"]) for one in said]),
+        "saved": mean_cell([float(not one["tagged"]) for one in said if one["instructions"]]),
+        "calls": sum(one["tagger_calls"] or 0 for one in said) / len(said),
+    }
 
 
 def correlations(items: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
