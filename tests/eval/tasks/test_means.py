@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from eval.tasks.means import correlation_cell, difference_cell, mean_cell
+
+
+def test_a_mean_has_an_interval_around_it():
+    cell = mean_cell([1.0] * 30 + [0.0] * 70)
+    assert cell["value"] == 30 and cell["n"] == 100
+    # the normal approximation's half width is 9 points
+    assert 19 < cell["low"] < 23 and 37 < cell["high"] < 41
+    assert mean_cell([1.0] * 30 + [0.0] * 70) == cell
+    assert mean_cell([]) is None
+
+
+def test_a_difference_is_paired():
+    """Two programs that differ by a constant differ surely, however much the items vary."""
+    values = list(np.linspace(0, 0.9, 50))
+    cell = difference_cell([value + 0.1 for value in values], values)
+    assert (cell["value"], cell["low"], cell["high"]) == (10, 10, 10)
+    with pytest.raises(ValueError, match="argument 2"):
+        difference_cell([1.0], [1.0, 0.0])
+
+
+def test_a_correlation_is_pearsons():
+    drawn = np.random.default_rng(1)
+    x = drawn.random(200)
+    y = -x + drawn.normal(0, 0.3, 200)
+    cell = correlation_cell(list(x), list(y))
+    assert cell["value"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.001)
+    assert -1 <= cell["low"] < cell["value"] < cell["high"] < 0
+
+
+@pytest.mark.parametrize(("a", "b"), [([0.5] * 5, [0.0, 1.0, 0.0, 1.0, 0.0]), ([0.1, 0.2], [0.0, 1.0]), ([], [])])
+def test_what_does_not_vary_has_no_correlation(a, b):
+    assert correlation_cell(a, b) is None
+
+
+def test_close_numbers_do_not_lose_their_digits():
+    x = [1 - 1e-6 * k for k in range(50)]
+    cell = correlation_cell(x, [0.01 * k for k in range(50)])
+    assert (cell["value"], cell["low"]) == (-1, -1)
