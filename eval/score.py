@@ -3,8 +3,8 @@
 Prints one JSON line an item, in gold order, and a summary for people on stderr. Exit code 2 for bad input.
 
 The gold file has a line `{"id": ..., "gold": ...}` an item, the prediction file `{"id": ..., "prediction": ...}`. For
-`mpt` and `nlsi` gold is a list of call strings, and the prediction the LM's text or a list of texts; for `tags` both are
-tagged texts in bracket or angle form. NLSI gold lines may say their `reasoning_type`, for figures by type.
+`mpt` and `nlsi` gold is a list of call strings, and the prediction the LM's text or a list of texts; for `tags` both
+are tagged texts in bracket or angle form. NLSI gold lines may say their `reasoning_type`, for figures by type.
 """
 
 from __future__ import annotations
