@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from eval import run as cli
 from eval.journal import Journal, read_lines
 from eval.progress import PhaseProgress
+from eval.report import app as report
 from eval.tasks import mpt
 from prefine_dspy.errors import InputError
 from programs import SYSTEMS, Entry
@@ -130,6 +131,19 @@ def test_bad_input_is_one_line(tmp_path: Path, engine: ScriptedEngine, words: li
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ") and line in result.stderr and result.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_out_is_not_the_working_folder(
+    tmp_path: Path, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command, words in (
+        (cli.app, ["--program", "chain", "--lm", "one", "--out", ""]),
+        (report, [".", "--out", " "]),
+    ):
+        result = CliRunner().invoke(command, words)
+        assert result.exit_code == 2 and result.stderr.startswith("error: --out is empty: name ")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_lm_that_dspy_refuses_is_one_line(

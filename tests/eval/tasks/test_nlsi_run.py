@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dspy import lm15
+from scripted_lm import Script, lm_of
 from scripted_nlsi import GOLD, SCRIPTED, nlsi_folder
 from scripted_run import ScriptedEngine, scripted_lm, scripted_run
 from typer.testing import CliRunner
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 from eval import run as cli
 from eval.journal import read_lines
 from eval.report import app as report_app
-from programs import SYSTEMS, Entry
+from programs import SYSTEMS, Entry, systems_for
 
 ITEMS = 12
 PLAIN, TAGGED = ITEMS, 2 * ITEMS  # LM calls of interpret and ext_tag
@@ -234,3 +235,32 @@ def test_runs_on_different_benchmarks_are_not_put_side_by_side(tmp_path: Path, e
     scripted_run(tmp_path / "mpt", ScriptedEngine())
     result = CliRunner().invoke(report_app, [str(tmp_path / "nlsi"), str(tmp_path / "mpt")])
     assert result.exit_code == 2 and "report them one by one" in result.stderr
+
+
+def test_the_real_programs_run_on_the_shipped_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program answers with what its own signature asks for; nothing of it is scripted but the LM."""
+
+    def answer(request: lm15.Request) -> dict[str, Any]:
+        fields = (request.config.response_format or {}).get("schema", {}).get("properties", {})
+        given = {
+            "calls": [{"function": "GetMusic", "arguments": {"genre": "Pop"}}],
+            "tags": [],
+            "tagged": [],
+            "numbers": [1],
+        }
+        return {name: value for name, value in given.items() if name in fields}
+
+    script = Script(answer, logprobs=True)
+    monkeypatch.setattr(cli.lms, "resolve", lambda name: lm_of(script).copy(cache=True))
+    names = systems_for("nlsi")
+    words = [part for name in names for part in ("--program", name)]
+    result = CliRunner().invoke(
+        cli.app, [*words, "--data", "mini_nlsi", "--limit", "6", "--lm", "one", "--out", str(tmp_path / "run")]
+    )
+    assert result.exit_code == 0, result.output
+    items = read_lines(tmp_path / "run/items.jsonl")
+    assert len(items) == 6 * len(names)
+    assert {one["program"] for one in items if one["scores"] is None} == {"select"}
+    assert {one["status"] for one in items} <= {"ok", "wrong", "abstained"}
+    assert all(one["uncertainty"]["least_confidence"] > 0 for one in items if one["program"] in ("interpret", "taps"))
+    assert any(one["selection"]["f1"] for one in items if one["program"] == "select")
