@@ -97,6 +97,11 @@ class TagScore(NamedTuple):
     actions_right: bool
     counts: dict[str, Counts]
 
+    @property
+    def exact(self) -> bool:
+        """Every word is kept and has the right label, and the actions are right."""
+        return self.aligned and self.actions_right and not any(one.fp or one.fn for one in self.counts.values())
+
 
 def score_tags(gold: str, predicted: str) -> TagScore:
     """Score one tagged text. Never raises."""
