@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from prefine_dspy.fingerprint import SignatureShape
 
@@ -49,7 +49,7 @@ class OptimizerPart(_Part):
 
 
 class SplitPart(_Part):
-    """One split: how many histories and queries, and a sha256 over their ids."""
+    """One split: how many histories (NLSI: dialogues) and queries, and a sha256 over their ids."""
 
     histories: int
     queries: int
@@ -57,11 +57,18 @@ class SplitPart(_Part):
 
 
 class DataPart(_Part):
-    """The data: its name, sha256 over its content, and its splits ("train", "dev", "test")."""
+    """The data: its name, sha256 over its content, its splits ("train", "dev", "test"), and the licence of the texts
+    that demonstrations show. Without one the key is not written, so that readers that do not know it stay content."""
 
     name: str
     identity: str
     splits: dict[str, SplitPart] = Field(default_factory=dict)
+    licence: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_licence(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = plain(self)
+        return document if self.licence else {key: value for key, value in document.items() if key != "licence"}
 
 
 class LMPart(_Part):

@@ -8,7 +8,7 @@ the LM decides how many.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -19,7 +19,10 @@ from prefine_dspy.lm.embedding import resolve_embedder
 from prefine_dspy.rendering import query_text
 from prefine_dspy.signatures import SelectInstructions
 from prefine_dspy.standing import InstructedQuery, StandingInstruction
+from prefine_dspy.taps import Default
 from prefine_dspy.tools import Catalogue
+
+By = Literal["lm", "bm25", "embedding"]
 
 
 class BM25Selector(dspy.Module):
@@ -84,7 +87,7 @@ class LMSelector(dspy.Module):
         """See `BM25Selector.forward`; also `raw` and `parse_failed`. Numbers that no instruction has are `problems`."""
         if not request.profile:
             return dspy.Prediction(selected=[], raw="", parse_failed=False, problems=[])
-        lines = "\n".join(f"{number}. {' '.join(one.text.split())}" for number, one in enumerate(request.profile, 1))
+        lines = numbered_lines(request.profile)
         with dspy.context(adapter=CompactAdapter()):
             try:
                 answer: Any = self.select(profile=lines, query=query_text(request.query)).numbers
@@ -98,6 +101,44 @@ class LMSelector(dspy.Module):
             parse_failed=False,
             problems=[f"no instruction has the number {number}" for number in sorted(numbers) if number not in known],
         )
+
+
+class SelectThenInterpret(dspy.Module):
+    """NLSI's whole task: a selector, and `Default` over what it selected. Arguments: see `selector`."""
+
+    def __init__(self, by: By = "lm", k: int = 3, embedder: str = "local") -> None:
+        super().__init__()
+        self.selector = selector(by, k, embedder)
+        self.default = Default()
+
+    def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """See `Default.forward`; with the selector's `selected`. The request's own applicable instructions are not
+        looked at."""
+        chosen = self.selector(request=request, tools=tools)
+        prediction = self.default(request=with_selected(request, chosen.selected), tools=tools)
+        prediction.selected = chosen.selected
+        prediction.problems = [*chosen.problems, *prediction.problems]
+        return prediction
+
+
+def selector(by: By, k: int, embedder: str) -> dspy.Module:
+    """The selector of that name; `k` and `embedder` are for those that rank.
+
+    Raises:
+        InputError: unknown name.
+    """
+    if by == "lm":
+        return LMSelector()
+    if by == "bm25":
+        return BM25Selector(k)
+    if by == "embedding":
+        return EmbeddingSelector(k, embedder)
+    raise InputError(f"by must be lm, bm25 or embedding, not {by!r}")
+
+
+def numbered_lines(profile: Sequence[StandingInstruction]) -> str:
+    """Instructions as `LMSelector` shows them: one a line, numbered from 1."""
+    return "\n".join(f"{number}. {' '.join(one.text.split())}" for number, one in enumerate(profile, 1))
 
 
 def with_selected(request: InstructedQuery, selected: Sequence[str]) -> InstructedQuery:

@@ -11,50 +11,86 @@ After a kill the same command with --resume goes on: calls that were answered ar
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from eval.compiling import mpt, nlsi
 from eval.compiling.flow import Compiled, compile_program
-from eval.compiling.forecast import stages
 from eval.compiling.scores import table
-from eval.compiling.task import MPTTask, is_public
+from eval.compiling.task import Task
 from eval.compiling.workspace import Workspace
 from eval.data.labels.hypotheses import mapping_of
 from eval.data.load import load_benchmark
+from eval.data.nlsi import load_tags
 from eval.data.splits import sources_of, split
 from eval.run import load_lms, parse_options
 from eval.run_config import commit
 from prefine_dspy.artifact import load_program, save_program
 from prefine_dspy.errors import InputError, PrefineError
-from prefine_dspy.manifest import DataPart, LMPart, Manifest, OptimizerPart, ProgramPart, SplitPart
-from programs import load_system
+from prefine_dspy.manifest import Manifest, OptimizerPart, ProgramPart
+from programs import SYSTEMS, load_system
 from programs.compilation.estimate import OUTPUT_RATE, PROMPT_RATE, report
 from programs.compilation.job import Settings
+from programs.compilation.nlsi_parts import nlsi_parts
 from programs.compilation.optimizers import OPTIMIZERS
-from programs.compilation.parts import PartName, parts_in
+from programs.compilation.parts import graft, parts_in
+from programs.tag_tables import angle_tags
 
 BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
+# what an optimizer is told when the command line does not say it; for NLSI the settings of TAPS
+MPT_SETTINGS = {"demos": 4, "candidates": 3, "bootstrapped": 4, "seed": 0}
+NLSI_SETTINGS = {"demos": 5, "candidates": 10, "bootstrapped": 5, "seed": 42}
+
+
 @app.command()
 def main(
-    program: Annotated[str, typer.Option(help="full_history, or prefine with options if wanted: prefine:K=3")],
+    program: Annotated[
+        str,
+        typer.Option(
+            help="full_history, prefine (MPT); interpret, ext_tag, joint_tag, taps, select, select_then_interpret "
+            "(NLSI); with options if wanted: prefine:K=3"
+        ),
+    ],
     optimizer: Annotated[str, typer.Option(help=" | ".join(OPTIMIZERS))],
     lm: Annotated[str, typer.Option(help="the LM to compile for: local, local:<name>, openai/gpt-5-mini ...")],
     out: Annotated[Path, typer.Option(help="where the program is written, e.g. optimized/prefine-mpt")],
-    data: Annotated[str, typer.Option(help="mini, mpt, a build folder, or a file in the released format")] = "mini",
-    part: Annotated[Literal["memory", "caller", "both"], typer.Option(help="of prefine: what to compile")] = "both",
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="MPT: mini, mpt, a build folder, or a file in the released format [mini]; "
+            "NLSI: mini_nlsi, nlsi, or a folder with train, validation and test.jsonl [mini_nlsi]"
+        ),
+    ] = None,
+    part: Annotated[
+        str, typer.Option(help="all, or one: memory, caller; interpreter, tagger, default, tagged, gate, selector")
+    ] = "all",
+    metric: Annotated[
+        Literal["em", "f1"], typer.Option(help="NLSI: what is optimized, of calls and of the gate; em: length-checked")
+    ] = "em",
     teacher_lm: Annotated[str | None, typer.Option(help="makes traces and proposes instructions [--lm]")] = None,
     memory_lm: Annotated[str | None, typer.Option(help="builds memories [default: --lm]")] = None,
+    tagger_lm: Annotated[str | None, typer.Option(help="NLSI: tags instructions [default: --lm]")] = None,
+    tags: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="NLSI: CSV (org,aug) with gold tags of train and validation [the data's tags.csv]; repeatable"
+        ),
+    ] = None,
     start: Annotated[str | None, typer.Option(help="a compiled program to begin with")] = None,
-    demos: Annotated[int, typer.Option(min=1, help="demonstrations for each predictor")] = 4,
-    candidates: Annotated[int, typer.Option(min=1, help="programs compared on dev")] = 3,
-    bootstrapped: Annotated[int, typer.Option(min=1, help="good runs whose steps become demonstrations")] = 4,
+    demos: Annotated[int | None, typer.Option(min=1, help="demonstrations for each predictor [4; NLSI: 5]")] = None,
+    candidates: Annotated[int | None, typer.Option(min=1, help="programs compared on dev [3; NLSI: 10]")] = None,
+    bootstrapped: Annotated[
+        int | None, typer.Option(min=1, help="good runs whose steps become demonstrations [4; NLSI: 5]")
+    ] = None,
     trials: Annotated[int, typer.Option(min=0, help="of bootstrap-optuna and mipro [twice the candidates]")] = 0,
     metric_calls: Annotated[int, typer.Option(min=0, help="of gepa [its floor]")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="of simba")] = 2,
@@ -62,12 +98,22 @@ def main(
     builder_metric: Annotated[
         Literal["queries", "proxy"], typer.Option(help="queries: what its memory does; proxy: words, no LM call")
     ] = "queries",
-    train_histories: Annotated[int | None, typer.Option(min=1, help="[a third]")] = None,
-    dev_histories: Annotated[int | None, typer.Option(min=0, help="[a fifth]")] = None,
-    test_histories: Annotated[int | None, typer.Option(min=0, help="[the rest]")] = None,
-    bootstrap_histories: Annotated[int, typer.Option(min=1, help="train histories that are run for traces")] = 3,
-    queries_per_history: Annotated[int | None, typer.Option(min=1, help="at most, balanced")] = 6,
-    seed: Annotated[int, typer.Option(help="of splits and choices")] = 0,
+    train_histories: Annotated[int | None, typer.Option(min=1, help="MPT [a third]")] = None,
+    dev_histories: Annotated[int | None, typer.Option(min=0, help="MPT [a fifth]")] = None,
+    test_histories: Annotated[int | None, typer.Option(min=0, help="MPT [the rest]")] = None,
+    bootstrap_histories: Annotated[int, typer.Option(min=1, help="MPT: train histories that are run for traces")] = 3,
+    queries_per_history: Annotated[int | None, typer.Option(min=1, help="MPT: at most, balanced")] = 6,
+    dev_instances: Annotated[
+        int | None,
+        typer.Option(min=0, help=f"NLSI: of validation, balanced over reasoning types [{nlsi.DEV_INSTANCES}]"),
+    ] = None,
+    test_instances: Annotated[
+        int | None, typer.Option(min=0, help=f"NLSI: of test, balanced [{nlsi.TEST_INSTANCES}]")
+    ] = None,
+    bootstrap_instances: Annotated[
+        int, typer.Option(min=1, help="NLSI: train instances that are run for traces, balanced")
+    ] = nlsi.BOOTSTRAP_INSTANCES,
+    seed: Annotated[int | None, typer.Option(help="of splits and choices [0; NLSI: 42]")] = None,
     max_calls: Annotated[int | None, typer.Option(min=0, help="LM calls at most, scores included")] = None,
     dry_run: Annotated[bool, typer.Option(help="print calls, tokens and time, and call no LM")] = False,
     prompt_rate: Annotated[float, typer.Option(min=0.1, help="prompt tokens a second, for --dry-run")] = PROMPT_RATE,
@@ -79,36 +125,45 @@ def main(
     ] = False,
 ) -> None:
     """Compile a program: its demonstrations, or its instructions, for an LM."""
-    settings = Settings(demos, candidates, bootstrapped, trials, metric_calls, steps, threshold, seed)
-    sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
     try:
         if optimizer not in OPTIMIZERS:
             raise InputError(f"no optimizer is called {optimizer!r}; known: {', '.join(OPTIMIZERS)}")
-        if not allow_user_text and not is_public(data):
+        name, _, pairs = program.partition(":")
+        options = parse_options(pairs.split(",") if pairs else [])
+        load_system(name, **options)  # an unknown name or option is said before anything is loaded
+        kind = SYSTEMS[name].task if name in SYSTEMS else ""
+        given = {"demos": demos, "candidates": candidates, "bootstrapped": bootstrapped, "seed": seed}
+        defaults = NLSI_SETTINGS if kind == "nlsi" else MPT_SETTINGS
+        chosen = {key: default if given[key] is None else given[key] for key, default in defaults.items()}
+        settings = Settings(trials=trials, metric_calls=metric_calls, steps=steps, threshold=threshold, **chosen)
+        _check_sizes(kind, [train_histories, dev_histories, test_histories], [dev_instances, test_instances])
+        data = data or ("mini_nlsi" if kind == "nlsi" else "mini")
+        if not allow_user_text and not (nlsi if kind == "nlsi" else mpt).is_public(data):
             raise InputError(
                 f"demonstrations will show texts of {data} in {out}/program.json: add --allow-user-text if its users "
                 "agree, or use public data"
             )
-        name, _, pairs = program.partition(":")
-        task = _task(
-            name,
-            parse_options(pairs.split(",") if pairs else []),
-            data,
-            sizes,
-            queries_per_history,
-            settings,
-            lm,
-            memory_lm,
-            teacher_lm,
-        )
-        task.builder_score, task.bootstrap_histories = builder_metric, bootstrap_histories
-        began_with, parts = _begin(task, start, part)
-        task.parts = parts
+        task: Task
+        if kind == "nlsi":
+            gold = {text: tagged for file in tags or () for text, tagged in load_tags(file).items()}
+            source = nlsi.load_source(data, dev_instances, test_instances, settings.seed, gold)
+            main_lm, teacher = load_lms(lm, teacher_lm)
+            tagger = load_lms(lm, tagger_lm)[1] if tagger_lm else None
+            nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, metric, bootstrap_instances)
+            began_with, parts = _begin_nlsi(nlsi_task, options, start, part)
+            task = nlsi_task
+        else:
+            sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
+            mpt_task = _mpt_task(name, options, data, sizes, queries_per_history, settings, lm, memory_lm, teacher_lm)
+            mpt_task.builder_score, mpt_task.bootstrap_histories = builder_metric, bootstrap_histories
+            began_with, parts = _begin_mpt(mpt_task, start, part)
+            mpt_task.parts = parts
+            task = mpt_task
         if dry_run:
             typer.echo(_plan(task, parts))
-            typer.echo(report(stages(task, began_with, optimizer, parts), prompt_rate, output_rate))
+            typer.echo(report(task.stages(began_with, optimizer, parts), prompt_rate, output_rate))
             return
-        manifest = _manifest(task, optimizer, parts, start or "")
+        manifest = _manifest(task, began_with, optimizer, parts, start or "")
         folder = work or Path("runs") / "compile" / out.name
         config = {**manifest.model_dump(mode="json"), "versions": {}, "commit": None, "builder_metric": builder_metric}
         with Workspace(folder, config, resume=resume, max_calls=max_calls) as workspace:
@@ -116,21 +171,29 @@ def main(
             _say(_plan(task, parts))
             result = compile_program(task, began_with, optimizer, parts, workspace)
             done = {"scores": result.scores, "stopped": result.stopped, "cost": workspace.cost()}
-            written = save_program(result.program, out, manifest.model_copy(update=done))
+            written = save_program(result.program, out, _with_calibrated(manifest, result).model_copy(update=done))
     except PrefineError as error:
         _say(f"error: {error}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         _say(f"interrupted; answers so far are kept. Continue with: {_continue_command()}")
         raise typer.Exit(INTERRUPTED) from None
-    _show(result, written, out)
+    _show(task, result, written, out)
     if result.stopped:
         more = f" Go on: {_continue_command()} --max-calls N" if "--max-calls" in result.stopped else ""
         _say(f"stopped: {result.stopped}; the best so far was written.{more}")
         raise typer.Exit(OUT_OF_BUDGET)
 
 
-def _task(
+def _check_sizes(kind: str, histories: list[int | None], instances: list[int | None]) -> None:
+    """The sizes of the other benchmark's splits would be ignored."""
+    if kind == "nlsi" and any(size is not None for size in histories):
+        raise InputError("NLSI has no histories: use --dev-instances and --test-instances")
+    if kind != "nlsi" and any(size is not None for size in instances):
+        raise InputError("MPT is split by history: use --dev-histories and --test-histories")
+
+
+def _mpt_task(
     program: str,
     options: dict[str, Any],
     data: str,
@@ -140,35 +203,69 @@ def _task(
     lm: str,
     memory_lm: str | None,
     teacher_lm: str | None,
-) -> MPTTask:
-    load_system(program, **options)  # an unknown name or option is said before anything is loaded
+) -> mpt.MPTTask:
     benchmark = load_benchmark(data)
     splits = split(benchmark, sources_of(data, benchmark.histories), sizes, settings.seed, per_history)
     main_lm, builder_lm = load_lms(lm, memory_lm)
     _, teacher = load_lms(lm, teacher_lm)
-    return MPTTask(program, options, benchmark, splits, mapping_of(data), main_lm, builder_lm, teacher, settings)
+    return mpt.MPTTask(program, options, benchmark, splits, mapping_of(data), main_lm, builder_lm, teacher, settings)
 
 
-def _begin(task: MPTTask, start: str | None, part: str) -> tuple[Any, tuple[PartName, ...]]:
+def _begin_mpt(task: mpt.MPTTask, start: str | None, part: str) -> tuple[Any, tuple[str, ...]]:
     """The program to begin with, and the parts to be compiled."""
     if start is None:
         program = load_system(task.program, **task.options).program
     else:
         loaded = load_program(start, **task.options)
-        if loaded.manifest.program.name != task.program:
-            raise InputError(f"{start} is a {loaded.manifest.program.name}, not a {task.program}")
+        _check_start(start, loaded.manifest, task.program)
         task.options = {**loaded.manifest.program.options, **task.options}
         program = loaded.program
-    there = parts_in(program)
-    wanted = there if part == "both" else tuple(name for name in there if name == part)
+    return program, _wanted(task.program, parts_in(program), part)
+
+
+def _begin_nlsi(
+    task: nlsi.NlsiTask, options: dict[str, Any], start: str | None, part: str
+) -> tuple[Any, tuple[str, ...]]:
+    """The program to begin with, and the parts to be compiled.
+
+    The options of a system and those of the library's program differ: tables of tags and the tagger's LM belong to the
+    run that uses them, not to what is saved.
+    """
+    if "tagger_lm" in options:
+        raise InputError("the tagger's LM is given as --tagger-lm NAME")
+    if task.program == "one_shot":
+        raise InputError("one_shot has one fixed demonstration: compile interpret")
+    kind = type(load_system(task.program, **options).program)
+    known = inspect.signature(kind).parameters
+    if task.tagger_lm is not None and "lm" not in known:
+        raise InputError(f"{task.program} has no tagger: leave out --tagger-lm")
+    loaded = None if start is None else load_program(start)
+    if loaded is not None:
+        _check_start(str(start), loaded.manifest, task.program)
+        task.options = dict(loaded.manifest.program.options)
+    task.options |= {key: value for key, value in options.items() if key in known}
+    task.table = Path(options["tags"]).name if "tags" in options else ""
+    run = {"lm": task.tagger_lm, "table": angle_tags(options["tags"]) if "tags" in options else None}
+    program = kind(**task.options, **{key: value for key, value in run.items() if key in known})
+    if loaded is not None:
+        program = graft(loaded.program, program)
+    return program, _wanted(task.program, [one.name for one in nlsi_parts(program)], part)
+
+
+def _check_start(start: str, manifest: Manifest, program: str) -> None:
+    if manifest.program.name != program:
+        raise InputError(f"{start} is a {manifest.program.name}, not a {program}")
+
+
+def _wanted(program: str, there: Sequence[str], part: str) -> tuple[str, ...]:
+    wanted = tuple(name for name in there if part in ("all", name))
     if not wanted:
-        raise InputError(f"{task.program} has no part {part!r}: use --part {there[0]}")
-    return program, wanted
+        raise InputError(f"{program} has no part {part!r}: use --part {' or '.join(there)}")
+    return wanted
 
 
-def _manifest(task: MPTTask, optimizer: str, parts: tuple[PartName, ...], start: str) -> Manifest:
+def _manifest(task: Task, program: Any, optimizer: str, parts: tuple[str, ...], start: str) -> Manifest:
     settings = vars(task.settings)
-    program = load_system(task.program, **task.options).program
     return Manifest(
         program=ProgramPart(
             name=task.program,
@@ -178,39 +275,40 @@ def _manifest(task: MPTTask, optimizer: str, parts: tuple[PartName, ...], start:
         optimizer=OptimizerPart(
             name=optimizer,
             parts=parts,
-            arguments={name: value for name, value in settings.items() if name != "seed"}
-            | {"bootstrap_histories": task.bootstrap_histories},
+            arguments={name: value for name, value in settings.items() if name != "seed"} | task.arguments(),
             seed=task.settings.seed,
             metric=task.metric_names(parts),
             started_from=Path(start).name,
         ),
-        data=DataPart(
-            name=task.benchmark.name,
-            identity=task.benchmark.identity,
-            splits={
-                name: SplitPart(histories=len(one.histories), queries=len(one.instances), identity=one.identity)
-                for name, one in task.splits.items()
-            },
-        ),
-        lms={
-            "lm": LMPart.of(task.lm),
-            "memory_lm": LMPart.of(task.memory_lm),
-            "teacher_lm": LMPart.of(task.teacher_lm),
-        },
+        data=task.data_part(),
+        lms=task.lm_parts(),
         commit=commit(),
     )
 
 
-def _plan(task: MPTTask, parts: tuple[PartName, ...]) -> str:
-    sizes = ", ".join(
-        f"{name} {len(one.histories)} histories ({len(one.instances)} queries)" for name, one in task.splits.items()
+def _with_calibrated(manifest: Manifest, result: Compiled) -> Manifest:
+    """The figures that were chosen are options of the program; how they were chosen is said beside the arguments."""
+    options, arguments = dict(manifest.program.options), dict(manifest.optimizer.arguments)
+    for part, chosen in result.calibrated.items():
+        options |= chosen.options
+        arguments[part] = chosen.record
+    return manifest.model_copy(
+        update={
+            "program": manifest.program.model_copy(update={"options": options}),
+            "optimizer": manifest.optimizer.model_copy(update={"arguments": arguments}),
+        }
     )
-    return f"{task.program} ({', '.join(parts)}) on {task.benchmark.name}: {sizes}"
 
 
-def _show(result: Compiled, manifest: Manifest, out: Path) -> None:
+def _plan(task: Task, parts: tuple[str, ...]) -> str:
+    return f"{task.program} ({', '.join(parts)}) on {task.sizes()}"
+
+
+def _show(task: Task, result: Compiled, manifest: Manifest, out: Path) -> None:
     for note in result.notes:
         typer.echo(note)
+    for chosen in result.calibrated.values():
+        typer.echo(chosen.table)
     if result.scores:
         typer.echo(table(result.scores))
     cost = manifest.cost
@@ -218,12 +316,13 @@ def _show(result: Compiled, manifest: Manifest, out: Path) -> None:
         f"{cost.lm_calls} LM calls, {cost.input_tokens} tokens in, {cost.output_tokens} out, {cost.seconds:.0f} s of LM"
     )
     test = result.scores.get("test")
-    gain = test.difference.get("o_f1") if test else None
+    gain = test.difference.get(task.main_figure) if test else None
     if gain is not None:
         better = (
             "better than" if gain.low > 0 else "not shown to be better than" if gain.value > 0 else "no better than"
         )
-        typer.echo(f"on test it is {better} the uncompiled program (O-F1 {100 * gain.value:+.1f})")
+        figure = task.main_figure.replace("_", "-").upper()
+        typer.echo(f"on test it is {better} the uncompiled program ({figure} {100 * gain.value:+.1f})")
     typer.echo(f"written to {out}; use it: python -m eval.run --program {shlex.quote(str(out))} ...")
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from eval.compiling.scores import before_and_after, clusters
-from eval.compiling.task import MPTTask
+from eval.compiling.task import Calibrated, Task
 from eval.compiling.workspace import Workspace
-from eval.metrics.counts import ItemScore
 from eval.progress import PhaseProgress
 from prefine_dspy.errors import BudgetExhausted, InputError
 from prefine_dspy.manifest import Scores
 from programs.compilation.demonstrations import check_all_have_demonstrations
-from programs.compilation.estimate import CALLS_PER_SESSION
 from programs.compilation.optimizers import ALWAYS_DEMONSTRATING, finished, optimize
-from programs.compilation.parts import PartName, graft
 
 SCORED = ("dev", "test")
 
@@ -25,17 +22,17 @@ class Compiled(NamedTuple):
     scores: by split.
     notes: by part, what was chosen: label, and its score on dev if it was measured.
     stopped: why it ended early, or "".
+    calibrated: by part, what was chosen of those without demonstrations.
     """
 
     program: Any
     scores: dict[str, Scores]
     notes: list[str]
     stopped: str
+    calibrated: dict[str, Calibrated]
 
 
-def compile_program(
-    task: MPTTask, program: Any, optimizer: str, parts: tuple[PartName, ...], workspace: Workspace
-) -> Compiled:
+def compile_program(task: Task, program: Any, optimizer: str, parts: tuple[str, ...], workspace: Workspace) -> Compiled:
     """Run it all inside an open workspace.
 
     When the budget ends while optimizing, the best program so far is scored with what was set aside for that; when it
@@ -46,17 +43,24 @@ def compile_program(
         EmptyDemonstrationsError: the train split has nothing to demonstrate a predictor with.
     """
     limit = workspace.max_calls
-    aside = calls_for_scores(task, parts)
+    last = task.calls_after(parts)
+    aside = task.calls_before() + last
     if limit is not None and optimizer != "labeled" and limit <= aside:
         raise InputError(
             f"--max-calls {limit} does not cover the scores before and after ({aside} LM calls): raise it, or lower "
-            "--dev-histories, --test-histories or --queries-per-history"
+            f"{task.size_options}"
         )
     before = {"dev": _scored(task, program, "dev")}
     compiled, notes, stopped = program, [], ""
-    workspace.allow(None if limit is None else max(0, limit - _after(task, parts)))
+    calibrated: dict[str, Calibrated] = {}
+    workspace.allow(None if limit is None else max(0, limit - last))
     for part in parts:
         try:
+            found = task.calibrate(part, compiled)
+            if found is not None:
+                calibrated[part], compiled = found, found.program
+                notes.append(f"{part}: {found.note}")
+                continue
             job = task.job(part, compiled, optimizer)
         except BudgetExhausted as stop:
             stopped = str(stop)
@@ -68,47 +72,25 @@ def compile_program(
         chosen = finished(optimizer, job)
         if optimizer in ALWAYS_DEMONSTRATING:
             check_all_have_demonstrations(chosen)
-        compiled = graft(chosen, compiled)
+        compiled = task.graft(part, chosen, compiled)
     workspace.allow(limit)
     after = {"dev": _scored(task, compiled, "dev")}
     before["test"], after["test"] = _scored(task, program, "test"), _scored(task, compiled, "test")
     scores = {
-        split: before_and_after(before[split], after[split], clusters(task.splits[split]))
-        for split in SCORED
-        if before[split] or after[split]
+        split: task.compare(split, before[split], after[split]) for split in SCORED if before[split] or after[split]
     }
     if not stopped and any(after[split] is None for split in SCORED):
         stopped = "the budget ended while scoring"
-    return Compiled(compiled, scores, notes, stopped)
+    return Compiled(compiled, scores, notes, stopped, calibrated)
 
 
-def _scored(task: MPTTask, program: Any, name: str) -> list[ItemScore] | None:
+def _scored(task: Task, program: Any, split: str) -> Sequence[Any] | None:
     """The scores of a split; None when the budget ended first."""
-    system, split = task.system(program), task.splits[name]
-    total = len(split.instances)
+    total, unit = task.units(split)
     if not total:
         return []
-    if system.builds_memory:
-        total += sum(len(history.sessions) for history in split.histories if split.of(history.id))
     try:
-        with PhaseProgress(f"{name} scores", total, 0, "sessions and queries") as progress:
-            return task.harness.item_scores(system, split, progress.advance)
+        with PhaseProgress(f"{split} scores", total, 0, unit) as progress:
+            return task.item_scores(program, split, progress.advance)
     except BudgetExhausted:
         return None
-
-
-def calls_for_scores(task: MPTTask, parts: tuple[PartName, ...]) -> int:
-    """LM calls of all scores, about: dev before, then what comes after optimizing."""
-    return _calls(task, "dev", memories=1) + _after(task, parts)
-
-
-def _after(task: MPTTask, parts: tuple[PartName, ...]) -> int:
-    """LM calls of the scores that come last: dev after, test before and after. Equal memories are built once."""
-    changed = "memory" in parts
-    return _calls(task, "dev", memories=int(changed)) + _calls(task, "test", memories=1 + changed, answers=2)
-
-
-def _calls(task: MPTTask, split: str, memories: int, answers: int = 1) -> int:
-    builds = task.system(None).builds_memory
-    sessions = sum(len(history.sessions) for history in task.splits[split].histories)
-    return answers * len(task.splits[split].instances) + round(builds * memories * sessions * CALLS_PER_SESSION)

@@ -1,220 +1,108 @@
-"""MPT as something to compile on: examples, labelled demonstrations and metrics of both parts."""
+"""What the course of a compilation asks of a benchmark and its programs; `mpt` and `nlsi` give it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple, Protocol
 
 import dspy
 
-from eval.compiling.scores import Harness
-from eval.data.instances import Facts
-from eval.data.labels.builder import builder_demonstrations
-from eval.data.labels.caller import caller_demonstrations, remembered
-from eval.data.labels.hypotheses import mentions, shown
-from eval.data.load import catalogue_of
-from eval.data.preferences import Mapping
-from eval.data.splits import Split
-from eval.instance import Benchmark, Instance
-from eval.metrics.compile_feedback import BlamingMetric
-from eval.metrics.dspy_metrics import MPTMetric
-from prefine_dspy.rendering import history_text, memory_text
-from prefine_dspy.types import History
-from programs import load_system
-from programs.compilation.builder_metric import BuilderMetric, ProxyMetric
-from programs.compilation.demonstrations import Pools, choose, give
+from prefine_dspy.manifest import DataPart, LMPart, Scores
+from programs.compilation.estimate import Stage
 from programs.compilation.job import Job, Settings
-from programs.compilation.optimizers import SEARCHING
-from programs.compilation.parts import PartName, graft, part_of
-from programs.system import System
-
-BuilderScore = Literal["queries", "proxy"]
 
 
-@dataclass
-class MPTTask:
-    """Compiling one program on one benchmark.
+class Calibrated(NamedTuple):
+    """A part that has a figure in place of demonstrations, chosen on dev.
 
     Args:
-        program: its short name.
-        options: of its constructor.
-        benchmark, splits, mapping: the data.
-        lm, memory_lm, teacher_lm: see `Job`; the memory LM runs the builder.
+        program: with the figure.
+        options: of the program's constructor that say it again, for the manifest.
+        note: what was chosen, one line.
+        table: how it was chosen, for people.
+        record: the same for the manifest, plain values.
+    """
+
+    program: dspy.Module
+    options: dict[str, Any]
+    note: str
+    table: str
+    record: dict[str, Any]
+
+
+class Task(Protocol):
+    """One program on one benchmark, with the train, dev and test splits.
+
+    Args:
+        program: the system's short name.
+        options: of the library's program, as the manifest keeps them.
         settings: of the optimizer.
-        parts: which get compiled.
-        builder_score: "queries" asks the caller; "proxy" compares words and costs no call.
-        bootstrap_histories: train histories that are run for traces; labelled demonstrations come from all.
-        check, say: see `Job`.
+        check: raises when the run has to end (budget, dead LM).
+        say: progress, one line.
+        main_figure: which of the figures tells whether compiling helped.
+        size_options: what to lower when there is too little budget.
     """
 
     program: str
     options: dict[str, Any]
-    benchmark: Benchmark
-    splits: dict[str, Split]
-    mapping: Mapping
-    lm: dspy.BaseLM
-    memory_lm: dspy.BaseLM
-    teacher_lm: dspy.BaseLM
     settings: Settings
-    parts: tuple[PartName, ...] = ("caller",)
-    builder_score: BuilderScore = "queries"
-    bootstrap_histories: int = 3
-    check: Callable[[], None] = lambda: None
-    say: Callable[[str], None] = lambda line: None
+    check: Callable[[], None]
+    say: Callable[[str], None]
+    main_figure: str
+    size_options: str
 
-    @property
-    def harness(self) -> Harness:
-        return Harness(self.benchmark, self.lm, self.memory_lm, self.check)
+    def job(self, part: str, program: Any, optimizer: str) -> Job:
+        """One part of a program, to be compiled. May call LMs."""
+        ...
 
-    def system(self, program: Any) -> System:
-        """The runner's view of a program."""
-        system = load_system(self.program, **self.options)
-        system.program = program
-        return system
+    def graft(self, part: str, chosen: dspy.Module, program: Any) -> Any:
+        """A copy of the program with the contents of a compiled part."""
+        ...
 
-    def pools(self, part: PartName, program: Any) -> Pools:
-        """Labelled demonstrations from the train split. No LM call."""
-        train = self.splits["train"]
-        if part == "memory":
-            tools = self.benchmark.catalogues["base"]
-            found = builder_demonstrations(program.memory, train.histories, self.mapping, tools)
-            return {f"memory.{name}": pool for name, pool in found.items()}
-        kind: Literal["hypothesis", "history"] = "hypothesis" if hasattr(program, "memory") else "history"
-        pool = caller_demonstrations(
-            train.histories, train.instances, self.mapping, self.tools_of, kind, self.settings.seed
-        )
-        return {"caller.call_tool": pool}
+    def calibrate(self, part: str, program: Any) -> Calibrated | None:
+        """For a part without demonstrations: the program with its figure. None for the others. May call LMs."""
+        ...
 
-    def job(self, part: PartName, program: Any, optimizer: str) -> Job:
-        """One part of the program, to be compiled. Builds memories where the optimizer needs them: LM calls."""
-        train = dev = ()
-        examples = self._histories if part == "memory" else self._queries
-        if optimizer != "labeled":
-            train = examples(self._bootstrapped(), program, shorten=True)
-        if optimizer in SEARCHING:
-            dev = examples(self.splits["dev"], program, shorten=False)
-        metric, feedback = self._metrics(part, self._read_by(program) if part == "memory" else program)
-        return Job(
-            name=part,
-            student=part_of(program, part),
-            pools=self.pools(part, program),
-            train=train,
-            dev=dev,
-            metric=metric,
-            feedback=feedback,
-            lm=self.memory_lm if part == "memory" else self.lm,
-            teacher_lm=self.teacher_lm,
-            settings=self.settings,
-            threshold=self.settings.threshold if part == "memory" else None,
-            check=self.check,
-            say=self.say,
-        )
+    def item_scores(self, program: Any, split: str, tick: Callable[[], None]) -> Sequence[Any]:
+        """One score an item of "dev" or "test", in order; `tick` is called `units` times."""
+        ...
 
-    def tools_of(self, instance: Instance) -> Any:
-        """The catalogue that a query is asked with."""
-        return catalogue_of(self.benchmark, instance)
+    def units(self, split: str) -> tuple[int, str]:
+        """How many ticks, and of what, the scores of a split take; 0 for an empty one."""
+        ...
 
-    def metric_names(self, parts: Sequence[PartName]) -> dict[str, str]:
-        """For the manifest."""
-        metrics = {part: self._metrics(part, load_system(self.program, **self.options).program)[0] for part in parts}
-        return {part: metric.__name__ for part, metric in metrics.items()}
+    def compare(self, split: str, before: Sequence[Any] | None, after: Sequence[Any] | None) -> Scores:
+        """The figures of a split with intervals, and their paired differences where both are there."""
+        ...
 
-    def _read_by(self, program: Any) -> Any:
-        """The program whose caller judges memories: when the caller gets compiled as well, with the demonstrations that
-        it can have before there are memories, for it will not read them uncompiled."""
-        if "caller" not in self.parts:
-            return program
-        pools = self.pools("caller", program)
-        demos = {name: choose(pool, self.settings.demos, self.settings.seed) for name, pool in pools.items()}
-        return graft(give(part_of(program, "caller"), demos), program)
+    def calls_before(self) -> int:
+        """LM calls of the dev scores of the program that one begins with, about."""
+        ...
 
-    def _bootstrapped(self) -> Split:
-        train = self.splits["train"]
-        histories = train.histories[: self.bootstrap_histories]
-        ids = {history.id for history in histories}
-        return Split(histories, tuple(one for one in train.instances if one.history_id in ids))
+    def calls_after(self, parts: Sequence[str]) -> int:
+        """LM calls of the scores that come last, about: dev after, test before and after."""
+        ...
 
-    def _metrics(self, part: PartName, program: Any) -> tuple[Any, Any]:
-        if part == "caller":
-            return MPTMetric(), BlamingMetric(self.mapping)
-        if self.builder_score == "proxy":
-            return ProxyMetric(self._agreement), ProxyMetric(self._agreement, with_feedback=True)
-        caller = part_of(program, "caller")
+    def stages(self, program: Any, optimizer: str, parts: Sequence[str]) -> list[Stage]:
+        """Every step that calls an LM, in order, for `--dry-run`."""
+        ...
 
-        def answer(query: dspy.Example, memory: str) -> Any:
-            with dspy.context(lm=self.lm, trace=[]):
-                try:
-                    return caller(query=query.query, tools=query.tools, memory=memory)
-                except Exception:
-                    self.check()
-                    return dspy.Prediction(calls=[], parse_failed=True)
+    def metric_names(self, parts: Sequence[str]) -> dict[str, str]:
+        """By part, for the manifest."""
+        ...
 
-        item, words = MPTMetric("pref"), BlamingMetric(self.mapping, "pref")
-        return BuilderMetric(answer, item), BuilderMetric(answer, item, words, with_feedback=True)
+    def arguments(self) -> dict[str, Any]:
+        """What else decides the result, beside `settings`, for the manifest."""
+        ...
 
-    def _agreement(self, gold: dspy.Example, memory: str) -> tuple[float, str]:
-        """F1 between the preferences that the history establishes and those that the memory mentions."""
-        established = set(Facts(gold.history, self.mapping).established)
-        said = {stance for stance in self.mapping.stances() if mentions(memory, stance)}
-        hits = len(established & said)
-        agreement = 2 * hits / (len(established) + len(said)) if established or said else 1.0
-        lacking = ", ".join(shown(stance) for stance in sorted(established - said))
-        invented = ", ".join(shown(stance) for stance in sorted(said - established))
-        lines = [f"The note was {memory!r}."]
-        lines += [f"It does not mention what the calls show: {lacking}."] if lacking else []
-        lines += [f"It mentions what the calls do not bear out: {invented}."] if invented else []
-        return agreement, " ".join(lines)
+    def data_part(self) -> DataPart:
+        """The data, for the manifest."""
+        ...
 
-    def _histories(self, split: Split, program: Any, shorten: bool) -> tuple[dspy.Example, ...]:
-        """The builder's examples: histories with the queries that are asked after them."""
-        tools = self.benchmark.catalogues["base"]
-        return tuple(
-            dspy.Example(history=history, tools=tools, queries=queries).with_inputs("history", "tools")
-            for history in split.histories
-            if (queries := [self._query(instance, "") for instance in split.of(history.id)])
-        )
+    def lm_parts(self) -> dict[str, LMPart]:
+        """The LMs by role, for the manifest."""
+        ...
 
-    def _queries(self, split: Split, program: Any, shorten: bool) -> tuple[dspy.Example, ...]:
-        """The caller's examples: queries with a memory, built once a history by the program as it is."""
-        system = self.system(program)
-        found = []
-        for number, history in enumerate(split.histories):
-            instances = split.of(history.id)
-            if not instances:
-                continue
-            if system.builds_memory:
-                self.say(f"caller: memory {number + 1} of {len(split.histories)}")
-                text = memory_text(self.harness.memory(system, history))
-                found += [self._query(instance, text) for instance in instances]
-            else:
-                found += [self._query(instance, self._history(history, instance, shorten)) for instance in instances]
-        return tuple(found)
-
-    def _history(self, history: History, instance: Instance, shorten: bool) -> str:
-        """The whole history as the program reads it; in train examples, whose runs become demonstrations, only the
-        sessions that matter."""
-        tools = self.tools_of(instance)
-        short = remembered(Facts(history, self.mapping), instance, tools, "history") if shorten else ""
-        return short or history_text(history)
-
-    def _query(self, instance: Instance, memory: str) -> dspy.Example:
-        return dspy.Example(
-            query=instance.query, tools=self.tools_of(instance), memory=memory, gold=list(instance.gold)
-        ).with_inputs("query", "tools", "memory")
-
-
-def is_public(data: str) -> bool:
-    """Whether a benchmark's texts come from published corpora or are our own: demonstrations show them."""
-    if data in ("mini", "mpt"):
-        return True
-    manifest = Path(data) / "manifest.json"
-    if not manifest.is_file():
-        return False
-    try:
-        document = json.loads(manifest.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    return isinstance(document, dict) and bool(document.get("inputs")) and "rules" in document
+    def sizes(self) -> str:
+        """The data and its splits, for people."""
+        ...

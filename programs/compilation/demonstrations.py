@@ -7,7 +7,7 @@ acceptances accepts. So each demonstration says what kind it is, and a choice de
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,10 +22,13 @@ class Labelled(NamedTuple):
     Args:
         demo: values for every field of the predictor's signature.
         kind: from coarse to fine, e.g. ("reject", "over-specific", "eco"); places are dealt out level by level.
+        covers: what a choice should show at least once whatever the kinds, e.g. functions; within the coarsest kind
+            those are taken that show what was shown least. Then finer kinds are not looked at.
     """
 
     demo: dspy.Example
     kind: tuple[str, ...]
+    covers: tuple[str, ...] = ()
 
 
 Pools = Mapping[str, Sequence[Labelled]]
@@ -49,10 +52,14 @@ def choose(pool: Sequence[Labelled], k: int, seed: int, first: Sequence[Labelled
     rng = random.Random(seed)
     places = _places([*first, *pool], k, 0, rng)
     chosen: list[Labelled] = []
-    for kind, n in places.items():
+    covering = any(one.covers for one in pool)
+    shown: Counter[str] = Counter()
+    for kind, n in _narrow_first(places, pool) if covering else places.items():
         preferred = _deal([one for one in first if one.kind[0] == kind], n, 1, rng)
+        shown.update(name for one in preferred for name in one.covers)
         rest = [one for one in pool if one.kind[0] == kind]
-        chosen += preferred + _deal(rest, n - len(preferred), 1, rng)
+        left = n - len(preferred)
+        chosen += preferred + (_cover(rest, left, shown, rng) if covering else _deal(rest, left, 1, rng))
     rng.shuffle(chosen)
     return [one.demo for one in chosen]
 
@@ -65,6 +72,24 @@ def _deal(pool: list[Labelled], k: int, level: int, rng: random.Random) -> list[
     chosen: list[Labelled] = []
     for kind, n in _places(pool, k, level, rng).items():
         chosen += _deal([one for one in pool if _kind(one, level) == kind], n, level + 1, rng)
+    return chosen
+
+
+def _narrow_first(places: Mapping[str, int], pool: Sequence[Labelled]) -> list[tuple[str, int]]:
+    """Kinds with their places; those that can show most come last, to fill the gaps of the others."""
+    width = {kind: len({name for one in pool if one.kind[0] == kind for name in one.covers}) for kind in places}
+    return sorted(places.items(), key=lambda item: width[item[0]])
+
+
+def _cover(pool: list[Labelled], k: int, shown: Counter[str], rng: random.Random) -> list[Labelled]:
+    """`k` of the pool, each time one that shows what was shown least; `shown` is counted on."""
+    left = rng.sample(pool, len(pool))
+    chosen: list[Labelled] = []
+    while left and len(chosen) < k:
+        best = min(left, key=lambda one: min((shown[name] for name in one.covers), default=0))
+        left.remove(best)
+        chosen.append(best)
+        shown.update(best.covers)
     return chosen
 
 

@@ -12,7 +12,6 @@ import dspy
 
 from prefine_dspy.errors import BudgetExhausted
 from programs.compilation.demonstrations import Pools
-from programs.compilation.parts import PartName
 
 Metric = Callable[..., Any]
 SAY_EVERY_SECONDS = 15.0
@@ -66,10 +65,11 @@ class Job:
     """One part to be compiled.
 
     Args:
-        name: "memory" or "caller".
+        name: "memory", "tagger" ...
         student: the part as it is.
         pools: labelled demonstrations by predictor, from the train split.
-        train, dev: examples; see `programs.compilation.parts` for what one is.
+        train, dev: examples; see `programs.compilation.parts` and `nlsi_parts` for what one is. A `kind` in one is that
+            of the demonstrations that come of it.
         metric: of one example, as DSPy calls it; between 0 and about 1.
         feedback: the same, returning score and text, for GEPA.
         threshold: the least score of a train example whose trace is kept; None takes the metric's own word.
@@ -80,7 +80,7 @@ class Job:
         say: progress, one line.
     """
 
-    name: PartName
+    name: str
     student: dspy.Module
     pools: Pools
     train: Sequence[dspy.Example]

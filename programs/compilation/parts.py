@@ -59,7 +59,7 @@ def updates(builder: HypothesisMemory, history: History, tools: Catalogue) -> It
         yield update
 
 
-def part_of(program: Any, name: PartName) -> dspy.Module:
+def part_of(program: Any, name: str) -> dspy.Module:
     """A copy of one part of a program, ready for an optimizer."""
     copy = program.deepcopy()
     return BuilderPart(copy.memory) if name == "memory" else CallerPart(copy.caller)
@@ -70,18 +70,32 @@ def parts_in(program: Any) -> tuple[PartName, ...]:
     return ("memory", "caller") if hasattr(program, "memory") else ("caller",)
 
 
-def graft(part: dspy.Module, program: Any) -> Any:
+def graft(part: dspy.Module, program: Any, at: str = "") -> Any:
     """A copy of the program with the demonstrations and instructions of a compiled part.
 
     DSPy's optimizers mark what they return as compiled, and a compiled module inside another one vanishes from its
-    saved state; so the predictors' contents are taken over, not the modules.
+    saved state; so the predictors' contents are taken over, not the modules. Of a demonstration only the signature's
+    fields are: what an LM sends besides, such as log-probabilities, is not to be kept.
+
+    Args:
+        part: the compiled part.
+        program: what it is a part of.
+        at: the attribute path of the part, where its predictors' names are not the program's.
     """
     copy = program.deepcopy()
     own = dict(copy.named_predictors())
     for name, predictor in predictors(part):
-        own[name].demos = list(predictor.demos)
-        own[name].signature = own[name].signature.with_instructions(predictor.signature.instructions)
+        target = own[f"{at}.{name}" if at else name]
+        target.demos = [_trimmed(demo, predictor) for demo in predictor.demos]
+        target.signature = target.signature.with_instructions(predictor.signature.instructions)
     return copy
+
+
+def _trimmed(demo: Any, predictor: dspy.Predict) -> Any:
+    known = {*predictor.signature.fields, "augmented"}
+    if set(demo.keys()) <= known:
+        return demo
+    return dspy.Example({name: demo[name] for name in demo.keys() if name in known})
 
 
 def predictors(part: dspy.Module) -> Iterable[tuple[str, dspy.Predict]]:

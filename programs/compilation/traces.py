@@ -20,7 +20,7 @@ class TraceCollector:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.steps: list[tuple[Any, dspy.Example]] = []
+        self.steps: list[tuple[Any, Labelled]] = []
         self.__name__ = getattr(job.metric, "__name__", "metric")
 
     def __call__(self, example: dspy.Example, prediction: Any, trace: Any = None) -> bool:
@@ -29,7 +29,9 @@ class TraceCollector:
         good = bool(score) if self.job.threshold is None else float(score) >= self.job.threshold
         if good:
             for predictor, inputs, outputs in trace or ():
-                self.steps.append((predictor, dspy.Example(augmented=True, **inputs, **outputs).with_inputs(*inputs)))
+                fields = {name: value for name, value in outputs.items() if name in predictor.signature.output_fields}
+                demo = dspy.Example(augmented=True, **inputs, **fields).with_inputs(*inputs)
+                self.steps.append((predictor, Labelled(demo, example.get("kind") or kind_of(demo))))
         return good
 
 
@@ -52,17 +54,17 @@ def traces(job: Job, teacher_seed: int = 0) -> dict[str, list[Labelled]]:
     job.check()
     found: dict[str, list[Labelled]] = {name: [] for name, _ in predictors(job.student)}
     seen: set[str] = set()
-    for predictor, demo in collector.steps:
+    for predictor, step in collector.steps:
         name = optimizer.predictor2name.get(id(predictor))
-        mark = f"{name} {dict(demo)!r}"
+        mark = f"{name} {dict(step.demo)!r}"
         if name is not None and mark not in seen:
             seen.add(mark)
-            found[name].append(Labelled(demo, kind_of(demo)))
+            found[name].append(step)
     return found
 
 
 def kind_of(demo: dspy.Example) -> tuple[str, ...]:
-    """The kinds that labelled demonstrations have, as far as they can be read off a step."""
+    """The kinds that MPT's labelled demonstrations have, as far as they can be read off a step."""
     if "evidence_support" in demo:
         accepted = all(demo[name] for name in demo.keys() if isinstance(demo[name], bool) and name != "augmented")
         return ("accept",) if accepted else ("reject", str(demo["error"]))

@@ -1,14 +1,14 @@
-"""The stages of a compilation and their sizes, for `--dry-run`: measured on the prompts that would be sent."""
+"""The stages of a compilation on MPT and their sizes, for `--dry-run`: measured on the prompts that would be sent."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from eval.compiling.task import MPTTask
+from eval.compiling.call_size import mean, size_of
 from eval.data.load import catalogue_of
-from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.caller import with_tools
 from prefine_dspy.rendering import history_text
 from programs.compilation.demonstrations import choose
@@ -16,20 +16,23 @@ from programs.compilation.estimate import CALLS_PER_SESSION, CallSize, Stage, se
 from programs.compilation.optimizers import SEARCHING
 from programs.compilation.parts import PartName
 
+if TYPE_CHECKING:
+    from eval.compiling.mpt import MPTTask
+
 # prompts that alternate: the catalogues of context-guided and context-free queries; generator, verifier and refiner
 CALLER_PREFIXES, BUILDER_PREFIXES = 2, 3
 
 
-def stages(task: MPTTask, program: Any, optimizer: str, parts: tuple[PartName, ...]) -> list[Stage]:
+def forecast(task: MPTTask, program: Any, optimizer: str, parts: Sequence[str]) -> list[Stage]:
     """Every step that calls an LM, in order."""
-    forecast = _Forecast(task, program)
-    found = forecast.scores("score dev, uncompiled", "dev", fresh_memories=True)
+    sized = _Forecast(task, program)
+    found = sized.scores("score dev, uncompiled", "dev", fresh_memories=True)
     for part in parts:
-        found += forecast.search(part, optimizer)
+        found += sized.search(part, optimizer)
     changed = "memory" in parts
-    found += forecast.scores("score dev, compiled", "dev", fresh_memories=changed, compiled=True)
-    found += forecast.scores("score test, uncompiled", "test", fresh_memories=True)
-    found += forecast.scores("score test, compiled", "test", fresh_memories=changed, compiled=True)
+    found += sized.scores("score dev, compiled", "dev", fresh_memories=changed, compiled=True)
+    found += sized.scores("score test, uncompiled", "test", fresh_memories=True)
+    found += sized.scores("score test, compiled", "test", fresh_memories=changed, compiled=True)
     return [stage for stage in found if stage.lm_calls]
 
 
@@ -50,7 +53,7 @@ class _Forecast:
             found.append(self._memories(f"{name}: memories", split, 0, compiled))
         return [*found, Stage(name, queries, queries, self.sizes["caller", compiled], CALLER_PREFIXES)]
 
-    def search(self, part: PartName, optimizer: str) -> list[Stage]:
+    def search(self, part: str, optimizer: str) -> list[Stage]:
         """Running examples of a part; for the builder each is a history and its queries."""
         train, dev = (len(self._histories(split)) for split in ("train", "dev"))
         asked = self.task.splits
@@ -66,7 +69,7 @@ class _Forecast:
             prefixes = CALLER_PREFIXES * (self.task.settings.candidates + 1)
             return [*found, Stage(f"caller: {optimizer}", calls, calls, self.sizes["caller", True], prefixes)]
         runs = search_metric_calls(optimizer, self.task.settings, train, dev)
-        sessions = round(sum(runs) * _mean([len(history.sessions) for history in asked["train"].histories]))
+        sessions = round(sum(runs) * mean([len(history.sessions) for history in asked["train"].histories]))
         found = [self._sessions(f"memory: {optimizer}", sessions, sum(runs), True)]
         if self.task.builder_score == "queries":
             answers = round(runs[0] * queries["train"] / max(1, train) + runs[1] * queries["dev"] / max(1, dev))
@@ -103,7 +106,7 @@ class _Forecast:
                 sizes.append(self._call_size(predictor, demos, choose(pool, 8, 1)))
         if not sizes:
             return CallSize(0, 0, 0)
-        return CallSize(*(round(_mean([size[at] for size in sizes])) for at in range(3)))
+        return CallSize(*(round(mean([size[at] for size in sizes])) for at in range(3)))
 
     def _call_size(self, predictor: Any, demos: list[Any], samples: list[dspy.Example]) -> CallSize:
         signature = predictor.signature
@@ -111,24 +114,15 @@ class _Forecast:
             instances = self.task.splits["train"].instances
             if instances:
                 signature = with_tools(signature, catalogue_of(self.task.benchmark, instances[0]))
-        adapter = CompactAdapter()
-        messages = adapter.format(signature=signature, demos=demos, inputs={})
-        prefix = sum(tokens(str(message["content"])) for message in messages)
-        fresh = round(_mean([self._fresh(signature, sample) for sample in samples]))
-        outputs = [{name: sample[name] for name in predictor.signature.output_fields} for sample in samples]
-        output = round(_mean([tokens(adapter.format_assistant_message_content(signature, one)) for one in outputs]))
-        return CallSize(prefix, fresh, output)
+        fresh = round(mean([self._fresh(signature, sample) for sample in samples]))
+        return size_of(signature, demos, samples, fresh)
 
     def _fresh(self, signature: Any, sample: dspy.Example) -> int:
         inputs = {name: sample[name] for name in signature.input_fields}
         if "call" in signature.output_fields and not self.builds:
             # the queries of one history follow each other, so its text is read once for each catalogue
             split = self.task.splits["train"]
-            text = _mean([tokens(history_text(history)) for history in split.histories])
+            text = mean([tokens(history_text(history)) for history in split.histories])
             per_history = max(1.0, len(split.instances) / max(1, len(split.histories)))
             return round(text * min(1.0, CALLER_PREFIXES / per_history)) + tokens(inputs["query"])
         return sum(tokens(str(value)) for value in inputs.values())
-
-
-def _mean(values: list[int]) -> float:
-    return sum(values) / len(values) if values else 0.0

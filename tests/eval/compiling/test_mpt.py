@@ -7,7 +7,7 @@ from dataclasses import replace
 import dspy
 import pytest
 
-from eval.compiling.task import MPTTask, is_public
+from eval.compiling.mpt import MPTTask, is_public
 from eval.data.labels.hypotheses import mapping_of
 from eval.data.load import MINI, load_benchmark
 from eval.data.splits import sources_of, split

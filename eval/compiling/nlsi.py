@@ -1,0 +1,403 @@
+"""NLSI as something to compile on: examples, labelled demonstrations, metrics and scores of the TAPS programs' parts.
+
+The train split gives demonstrations, validation is "dev" and chooses, test is only scored before and after. What a
+later part reads is written by the parts before it, as they were compiled: the interpreter's dev examples hold the tags
+of the program's own tagger; its train examples, which become demonstrations, hold gold tags.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import dspy
+
+from eval.compiling import nlsi_gate
+from eval.compiling.nlsi_forecast import forecast
+from eval.compiling.nlsi_scores import Item, before_and_after, item_of
+from eval.compiling.nlsi_tag_metric import TagMetric
+from eval.compiling.task import Calibrated
+from eval.data.labels import nlsi as labels
+from eval.data.nlsi import MINI_NLSI, REGENERATED, NlsiData, NlsiInstance, balanced, load_nlsi
+from eval.metrics.nlsi_dspy import NlsiMetric
+from eval.metrics.selection import SelectionMetric
+from prefine_dspy.errors import PrefineError
+from prefine_dspy.gate import Gate
+from prefine_dspy.manifest import DataPart, LMPart, Scores, SplitPart
+from prefine_dspy.selection import with_selected
+from prefine_dspy.tools import Catalogue
+from programs import load_system
+from programs.compilation.demonstrations import Labelled, Pools
+from programs.compilation.estimate import Stage
+from programs.compilation.job import Job, Settings
+from programs.compilation.nlsi_parts import NlsiPart, module_at, nlsi_parts, predictor_in
+from programs.compilation.optimizers import SEARCHING
+from programs.compilation.parts import graft
+
+_SPLITS = ("train", "validation", "test")
+DEV_INSTANCES, TEST_INSTANCES, BOOTSTRAP_INSTANCES = 60, 150, 40
+_SGD_TEXT = "CC BY-SA 4.0 (dialogues of the Schema-Guided Dialogue dataset)"
+LICENCES = {"NLSI": _SGD_TEXT, REGENERATED: _SGD_TEXT, "mini_nlsi": "Apache-2.0"}
+
+
+class NlsiSplit(NamedTuple):
+    """Args:
+    instances: those that are used, balanced over the reasoning types.
+    tags: gold tags of their instructions, by text; of test none.
+    """
+
+    instances: Sequence[NlsiInstance]
+    tags: Mapping[str, str]
+
+    @property
+    def identity(self) -> str:
+        return _sha256(instance.id for instance in self.instances)
+
+    @property
+    def instructions(self) -> list[str]:
+        """The applicable ones, each once, in order."""
+        return list(dict.fromkeys(text for one in self.instances for text in one.request.texts()))
+
+
+class NlsiSource(NamedTuple):
+    """Args:
+    name: what a number on it is said to be about.
+    identity: sha256 over all splits.
+    tools: the catalogue.
+    splits: "train", "dev", "test".
+    """
+
+    name: str
+    identity: str
+    tools: Catalogue
+    splits: dict[str, NlsiSplit]
+
+
+def load_source(
+    data: str, dev: int | None, test: int | None, seed: int, tags: Mapping[str, str] | None = None
+) -> NlsiSource:
+    """NLSI's own splits, dev and test cut down to balanced samples.
+
+    Args:
+        data: as `load_nlsi` takes it.
+        dev, test: instances at most.
+        seed: of the samples.
+        tags: gold tags by instruction; without any those that come with the data.
+
+    Raises:
+        InputError: the data cannot be read.
+    """
+    loaded = {name: load_nlsi(data, split) for name, split in zip(("train", "dev", "test"), _SPLITS, strict=True)}
+    sizes = {
+        "train": None,
+        "dev": DEV_INSTANCES if dev is None else dev,
+        "test": TEST_INSTANCES if test is None else test,
+    }
+    splits = {}
+    for name, one in loaded.items():
+        size = sizes[name]
+        chosen = NlsiSplit(one.instances if size is None else balanced(one.instances, size, seed), {})
+        known = (tags or one.tags) if name != "test" else {}
+        wanted = set(chosen.instructions)
+        splits[name] = chosen._replace(tags={text: tagged for text, tagged in known.items() if text in wanted})
+    train: NlsiData = loaded["train"]
+    return NlsiSource(train.name, _sha256(one.identity for one in loaded.values()), train.tools, splits)
+
+
+def _sha256(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
+
+
+@dataclass
+class NlsiTask:
+    """Compiling one of the NLSI programs.
+
+    Args:
+        program: its short name.
+        options: of the library's program.
+        source: the data.
+        lm, teacher_lm: see `Job`.
+        tagger_lm: the tagger's LM where it is another one.
+        settings: of the optimizer.
+        metric: of whole answers and of the gate: exact match with the length rule, as in TAPS, or F1.
+        bootstrap_instances: train instances that are run for traces; labelled demonstrations come from all.
+        table: name of the file whose tags take the tagger's place in the program; "" for none.
+        check, say: see `Task`.
+    """
+
+    program: str
+    options: dict[str, Any]
+    source: NlsiSource
+    lm: dspy.BaseLM
+    teacher_lm: dspy.BaseLM
+    tagger_lm: dspy.BaseLM | None
+    settings: Settings
+    metric: nlsi_gate.Part = "em"
+    bootstrap_instances: int = BOOTSTRAP_INSTANCES
+    table: str = ""
+    check: Callable[[], None] = lambda: None
+    say: Callable[[str], None] = lambda line: None
+    main_figure: str = "em"
+    size_options: str = "--dev-instances or --test-instances"
+
+    # -- parts
+
+    def part(self, name: str, program: Any) -> NlsiPart:
+        """The part of that name."""
+        return next(part for part in nlsi_parts(program) if part.name == name)
+
+    def job(self, part: str, program: Any, optimizer: str) -> Job:
+        """See `Task.job`."""
+        one = self.part(part, program)
+        student = module_at(program, one.path).deepcopy()
+        train: Sequence[dspy.Example] = ()
+        dev: Sequence[dspy.Example] = ()
+        if optimizer != "labeled":
+            train = self._examples(one, program, self._bootstrapped(), gold=True)
+        if optimizer in SEARCHING:
+            dev = self._examples(one, program, self.source.splits["dev"], gold=False)
+        metric, feedback = self._metrics(one)
+        tags = one.step == "tag"
+        return Job(
+            name=part,
+            student=student,
+            pools=self.pools(one, student),
+            train=train,
+            dev=dev,
+            metric=metric,
+            feedback=feedback,
+            lm=self.tagger_lm or self.lm if tags else self.lm,
+            teacher_lm=self.teacher_lm,
+            settings=self.settings,
+            check=self.check,
+            say=self.say,
+        )
+
+    def pools(self, part: NlsiPart, module: Any) -> Pools:
+        """Labelled demonstrations of a part's only predictor, from the train split. No LM call."""
+        return {predictor_in(module)[0]: self._labelled(part)}
+
+    def _labelled(self, part: NlsiPart) -> list[Labelled]:
+        train, tools = self.source.splits["train"], self.source.tools
+        match part.step:
+            case "interpret":
+                return labels.interpreter_demonstrations(train.instances, tools)
+            case "interpret_tagged":
+                return labels.tagged_demonstrations(train.instances, train.tags, tools)
+            case "joint":
+                return labels.joint_demonstrations(train.instances, train.tags, tools)
+            case "tag":
+                return labels.tagger_demonstrations(train.tags, tools)
+            case "select":
+                return labels.selector_demonstrations(train.instances)
+        raise ValueError(f"{part.name} has no demonstrations")
+
+    def graft(self, part: str, chosen: dspy.Module, program: Any) -> Any:
+        """See `Task.graft`."""
+        return graft(chosen, program, self.part(part, program).path)
+
+    def calibrate(self, part: str, program: Any) -> Calibrated | None:
+        """The gate's estimator and threshold, by the answers to dev; see `nlsi_gate`."""
+        if self.part(part, program).step != "gate":
+            return None
+        cases = self._cases(program)
+        rows = nlsi_gate.rows_of(cases, self.metric)
+        best = rows[0]
+        copy = program.deepcopy()
+        copy.gate = Gate(estimator=best.estimator, threshold=best.threshold.value)
+        share = f"{100 * best.threshold.tagged:.0f}% of the dev requests with instructions"
+        note = f"{best.estimator} from {best.threshold.value:.3f} on, which tags {share}"
+        return Calibrated(
+            program=copy,
+            options={"estimator": best.estimator, "threshold": best.threshold.value},
+            note=note,
+            table=nlsi_gate.table(rows, cases),
+            record=nlsi_gate.record(rows),
+        )
+
+    def _cases(self, program: Any) -> list[nlsi_gate.Case]:
+        """Both answers to every dev request."""
+        instances = self.source.splits["dev"].instances
+        cases = []
+        for number, instance in enumerate(instances, 1):
+            first = self._asked(lambda request: program.default(request=request, tools=self.source.tools), instance)
+            gated = bool(instance.request.applicable)
+            second = first
+            if gated:
+                second = self._asked(
+                    lambda request: program.ext_tag(request=request, tools=self.source.tools), instance
+                )
+            uncertainty = dict(first.uncertainty) if first is not None else {}
+            if not uncertainty:
+                uncertainty = self._sampled(program, instance)
+            default, tagged = (item_of(instance, one, self.source.tools, selects=False) for one in (first, second))
+            cases.append(nlsi_gate.Case(uncertainty, default, tagged, gated))  # type: ignore[arg-type]
+            if number % 20 == 0:
+                self.say(f"gate: {number} of {len(instances)} dev requests answered with and without tags")
+        return cases
+
+    def _sampled(self, program: Any, instance: NlsiInstance) -> dict[str, float]:
+        """For LMs without log-probabilities: by samples."""
+        probe = program.deepcopy()
+        probe.gate = Gate(estimator="disagreement", threshold=2.0)  # never tags
+        answer = self._asked(lambda request: probe(request=request, tools=self.source.tools), instance)
+        return dict(answer.uncertainty) if answer is not None else {}
+
+    # -- examples and metrics
+
+    def _bootstrapped(self) -> NlsiSplit:
+        train = self.source.splits["train"]
+        return train._replace(instances=balanced(train.instances, self.bootstrap_instances, self.settings.seed))
+
+    def _examples(self, part: NlsiPart, program: Any, split: NlsiSplit, gold: bool) -> tuple[dspy.Example, ...]:
+        """Examples of a part.
+
+        Args:
+            gold: what an earlier part would have written is taken from the annotation, where that is there.
+        """
+        tools = self.source.tools
+        if part.step == "tag":
+            return tuple(
+                dspy.Example(instruction=text, tools=tools, gold=tagged).with_inputs("instruction", "tools")
+                for text in split.instructions
+                if (tagged := labels.gold_tagged(text, split.tags, tools)) is not None
+            )
+        found = []
+        for instance in split.instances:
+            request, more = instance.request, {}
+            if part.step == "interpret_tagged":
+                known = labels.gold_tags(instance, split.tags, tools) if gold else None
+                more["tags"] = self._tags(part, program, instance) if known is None else known
+            elif part.step == "interpret" and hasattr(program, "selector") and not gold:
+                answer = self._asked(lambda one: program.selector(request=one, tools=tools), instance)
+                request = with_selected(request, answer.selected if answer is not None else ())
+            example = dspy.Example(
+                request=request, tools=tools, gold=list(instance.gold), kind=labels.kind_of(instance), **more
+            )
+            found.append(example.with_inputs("request", "tools", *more))
+        return tuple(found)
+
+    def _tags(self, part: NlsiPart, program: Any, instance: NlsiInstance) -> list[str]:
+        """Of the program's own tagger, as it is by now."""
+        tagging = module_at(program, part.path.rpartition(".")[0])
+        found = self._asked(lambda request: tagging.tags(request.texts(), self.source.tools)[0], instance)
+        return list(found) if found is not None else list(instance.request.texts())
+
+    def _asked(self, ask: Callable[[Any], Any], instance: NlsiInstance) -> Any:
+        """What a program says to a request; None when it cannot."""
+        with dspy.context(lm=self.lm):
+            try:
+                answer = ask(instance.request)
+            except PrefineError:
+                raise
+            except Exception:
+                answer = None
+        self.check()
+        return answer
+
+    def _metrics(self, part: NlsiPart) -> tuple[Any, Any]:
+        tools = self.source.tools
+        if part.step == "tag":
+            return TagMetric(tools), TagMetric(tools, feedback=True)
+        if part.step == "select":
+            return SelectionMetric("f1"), SelectionMetric("f1", feedback=True)
+        metric = NlsiMetric(self.metric, catalogue=tools)
+        return metric, NlsiMetric(self.metric, feedback=True, catalogue=tools)
+
+    def metric_names(self, parts: Sequence[str]) -> dict[str, str]:
+        """See `Task.metric_names`."""
+        program = load_system(self.program).program
+        found = [self.part(name, program) for name in parts]
+        return {one.name: self.metric if one.step == "gate" else self._metrics(one)[0].__name__ for one in found}
+
+    # -- scores
+
+    def item_scores(self, program: Any, split: str, tick: Callable[[], None] = lambda: None) -> list[Item]:
+        """One score an instance."""
+        system = load_system(self.program)
+        system.program = program
+        tools = self.source.tools
+        scores = []
+        for instance in self.source.splits[split].instances:
+            answer = self._asked(lambda request: system.answer(request, tools), instance)
+            scores.append(item_of(instance, answer, tools, selects=self.program == "select"))
+            tick()
+        return scores
+
+    def units(self, split: str) -> tuple[int, str]:
+        """See `Task.units`."""
+        return len(self.source.splits[split].instances), "requests"
+
+    def compare(self, split: str, before: Sequence[Any] | None, after: Sequence[Any] | None) -> Scores:
+        """Means, intervals over dialogues."""
+        return before_and_after(before, after, self.source.splits[split].instances)
+
+    def calls_before(self) -> int:
+        """See `Task.calls_before`."""
+        return self.calls_of("dev")
+
+    def calls_after(self, parts: Sequence[str]) -> int:
+        """See `Task.calls_after`."""
+        return self.calls_of("dev") + 2 * self.calls_of("test")
+
+    def calls_of(self, split: str) -> int:
+        """LM calls of answering a split once, at most: an instruction is tagged once."""
+        instances, instructions = self.source.splits[split].instances, self.source.splits[split].instructions
+        n = len(instances)
+        with_instructions = sum(bool(one.request.applicable) for one in instances)
+        if self.program == "ext_tag":
+            return n + len(instructions)
+        if self.program == "taps":
+            return n + with_instructions + len(instructions)
+        return 2 * n if self.program == "select_then_interpret" else n
+
+    def stages(self, program: Any, optimizer: str, parts: Sequence[str]) -> list[Stage]:
+        """See `Task.stages`."""
+        return forecast(self, program, optimizer, parts)
+
+    # -- the manifest
+
+    def arguments(self) -> dict[str, Any]:
+        """See `Task.arguments`."""
+        table = {"table": self.table} if self.table else {}
+        return {"bootstrap_instances": self.bootstrap_instances, **table}
+
+    def data_part(self) -> DataPart:
+        """See `Task.data_part`; a split's histories are its dialogues."""
+        return DataPart(
+            name=self.source.name,
+            identity=self.source.identity,
+            splits={
+                name: SplitPart(
+                    histories=len({one.dialogue_id or one.id for one in split.instances}),
+                    queries=len(split.instances),
+                    identity=split.identity,
+                )
+                for name, split in self.source.splits.items()
+            },
+            licence=LICENCES.get(self.source.name, ""),
+        )
+
+    def lm_parts(self) -> dict[str, LMPart]:
+        """See `Task.lm_parts`."""
+        lms = {"lm": self.lm, "teacher_lm": self.teacher_lm, "tagger_lm": self.tagger_lm}
+        return {role: LMPart.of(lm) for role, lm in lms.items() if lm is not None}
+
+    def sizes(self) -> str:
+        """See `Task.sizes`."""
+        splits = [f"{name} {len(one.instances)} requests" for name, one in self.source.splits.items()]
+        tags = [f"{len(self.source.splits[name].tags)} of {name}" for name in ("train", "dev")]
+        return f"{self.source.name}: {', '.join(splits)}; gold tags of instructions: {', '.join(tags)}"
+
+
+def is_public(data: str) -> bool:
+    """Whether the texts are published or our own: demonstrations show them.
+
+    Raises:
+        InputError: the data cannot be read.
+    """
+    if data in ("nlsi", "mini_nlsi", str(MINI_NLSI)):
+        return True
+    return load_nlsi(data, "train").name == REGENERATED
