@@ -15,6 +15,7 @@ import inspect
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -47,8 +48,8 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 # what an optimizer is told when the command line does not say it; for NLSI the settings of TAPS
-MPT_SETTINGS = {"demos": 4, "candidates": 3, "bootstrapped": 4, "seed": 0}
-NLSI_SETTINGS = {"demos": 5, "candidates": 10, "bootstrapped": 5, "seed": 42}
+MPT_SETTINGS = Settings()
+NLSI_SETTINGS = Settings(demos=5, candidates=10, bootstrapped=5, seed=42)
 
 
 @app.command()
@@ -133,9 +134,9 @@ def main(
         load_system(name, **options)  # an unknown name or option is said before anything is loaded
         kind = SYSTEMS[name].task if name in SYSTEMS else ""
         given = {"demos": demos, "candidates": candidates, "bootstrapped": bootstrapped, "seed": seed}
-        defaults = NLSI_SETTINGS if kind == "nlsi" else MPT_SETTINGS
-        chosen = {key: default if given[key] is None else given[key] for key, default in defaults.items()}
-        settings = Settings(trials=trials, metric_calls=metric_calls, steps=steps, threshold=threshold, **chosen)
+        stated = {key: value for key, value in given.items() if value is not None}
+        base = NLSI_SETTINGS if kind == "nlsi" else MPT_SETTINGS
+        settings = replace(base, trials=trials, metric_calls=metric_calls, steps=steps, threshold=threshold, **stated)
         _check_sizes(kind, [train_histories, dev_histories, test_histories], [dev_instances, test_instances])
         data = data or ("mini_nlsi" if kind == "nlsi" else "mini")
         if not allow_user_text and not (nlsi if kind == "nlsi" else mpt).is_public(data):
@@ -167,7 +168,7 @@ def main(
         folder = work or Path("runs") / "compile" / out.name
         config = {**manifest.model_dump(mode="json"), "versions": {}, "commit": None, "builder_metric": builder_metric}
         with Workspace(folder, config, resume=resume, max_calls=max_calls) as workspace:
-            task.check, task.say = workspace.check, _say
+            task.watch(workspace.check, _say)
             _say(_plan(task, parts))
             result = compile_program(task, began_with, optimizer, parts, workspace)
             done = {"scores": result.scores, "stopped": result.stopped, "cost": workspace.cost()}

@@ -76,6 +76,10 @@ class MPTTask:
     def harness(self) -> Harness:
         return Harness(self.benchmark, self.lm, self.memory_lm, self.check)
 
+    def watch(self, check: Callable[[], None], say: Callable[[str], None]) -> None:
+        """See `Task.watch`."""
+        self.check, self.say = check, say
+
     def system(self, program: Any) -> System:
         """The runner's view of a program."""
         system = load_system(self.program, **self.options)

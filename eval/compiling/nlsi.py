@@ -124,7 +124,7 @@ class NlsiTask:
         metric: of whole answers and of the gate: exact match with the length rule, as in TAPS, or F1.
         bootstrap_instances: train instances that are run for traces; labelled demonstrations come from all.
         table: name of the file whose tags take the tagger's place in the program; "" for none.
-        check, say: see `Task`.
+        check, say: see `watch`.
     """
 
     program: str
@@ -141,6 +141,10 @@ class NlsiTask:
     say: Callable[[str], None] = lambda line: None
     main_figure: str = "em"
     size_options: str = "--dev-instances or --test-instances"
+
+    def watch(self, check: Callable[[], None], say: Callable[[str], None]) -> None:
+        """See `Task.watch`."""
+        self.check, self.say = check, say
 
     # -- parts
 

@@ -37,8 +37,6 @@ class Task(Protocol):
         program: the system's short name.
         options: of the library's program, as the manifest keeps them.
         settings: of the optimizer.
-        check: raises when the run has to end (budget, dead LM).
-        say: progress, one line.
         main_figure: which of the figures tells whether compiling helped.
         size_options: what to lower when there is too little budget.
     """
@@ -46,10 +44,12 @@ class Task(Protocol):
     program: str
     options: dict[str, Any]
     settings: Settings
-    check: Callable[[], None]
-    say: Callable[[str], None]
     main_figure: str
     size_options: str
+
+    def watch(self, check: Callable[[], None], say: Callable[[str], None]) -> None:
+        """From now on `check` raises when the run has to end (budget, dead LM), and `say` takes lines of progress."""
+        ...
 
     def job(self, part: str, program: Any, optimizer: str) -> Job:
         """One part of a program, to be compiled. May call LMs."""
