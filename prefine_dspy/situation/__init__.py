@@ -1,6 +1,7 @@
 """IDSS's situation state without an LM: facts from tool returns, the task's state, and what follows from both.
 
-For any agent loop: `SituationState.observe(tool, arguments, result)`, `.propose(answer)`, `.check()`, `.render(budget)`.
+For any agent loop: `SituationState.observe(tool, arguments, result)`, `.propose(answer)`, `.check()`,
+`.render(budget)`.
 """
 
 from __future__ import annotations

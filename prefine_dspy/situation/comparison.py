@@ -1,6 +1,7 @@
 """Comparing a fact with what a constraint requires: true, false, or None where the two cannot be compared.
 
-Never an exception and never a guess: what does not compare leaves a constraint unsatisfied, not violated (IDSS section 3.3).
+Never an exception and never a guess: what does not compare leaves a constraint unsatisfied, not violated (IDSS
+section 3.3).
 """
 
 from __future__ import annotations

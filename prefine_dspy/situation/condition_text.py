@@ -1,8 +1,8 @@
 """Groundings as one line of text, read and written.
 
-reservation 4WQ150.cabin != basic_economy
-reservation 4WQ150.created_at >= 2024-05-14T15:00:00 or cabin == business or insurance == yes
-any product 1656367028.variants: options.backlight == none and available == true
+reservation R42.cabin != basic_economy
+reservation R42.created_at >= 2024-05-14T15:00:00 or cabin == business or insurance == yes
+any product P7.variants: options.backlight == none and available == true
 all restaurant: rating >= 4
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal
 
 from prefine_dspy.situation.comparison import OPERATORS
 from prefine_dspy.situation.grounding import Grounding, Test
@@ -41,7 +41,7 @@ def read_condition(text: str) -> Grounding | None:
     known = [test for test in tests if test is not None]
     if quantified:
         type, id, over = _subject(quantified[2])
-        quantifier = "any" if quantified[1].casefold() in ("any", "some") else "all"
+        quantifier: Literal["any", "all"] = "any" if quantified[1].casefold() in ("any", "some") else "all"
         return Grounding(type=type, id=id, over=over, quantifier=quantifier, join=join, tests=tuple(known))
     type, id, attribute = _subject(known[0].attribute)
     if not id or not attribute:
@@ -90,11 +90,11 @@ def _test(part: str) -> Test | None:
     if operator not in OPERATORS or (operator != "exists" and not value):
         return None
     attribute = part[: found.start()].strip()
-    return Test(attribute=attribute, operator=operator, value=None if operator == "exists" else _value(value))  # type: ignore[arg-type]
+    return Test(attribute=attribute, operator=operator, value=None if operator == "exists" else _value(value))
 
 
 def _subject(text: str) -> tuple[str, str, str]:
-    """`reservation 4WQ150.cabin` -> ("reservation", "4WQ150", "cabin"); a single word before the dot is an id."""
+    """`reservation R42.cabin` -> ("reservation", "R42", "cabin"); a single word before the dot is an id."""
     before, _, path = text.strip().partition(".")
     type, blank, id = before.strip().partition(" ")
     if blank:

@@ -1,7 +1,7 @@
 """From a tool's return to facts, and to the short reference that stands for it in the history.
 
-No LM is asked (IDSS section 3.2.1). A failed call changes no fact: its text stays in the history as it is, and is kept as
-the outcome of the call.
+No LM is asked (IDSS section 3.2.1). A failed call changes no fact: its text stays in the history as it is, and is
+kept as the outcome of the call.
 """
 
 from __future__ import annotations
@@ -100,8 +100,7 @@ def _write(facts: FactStore, key: EntityKey, record: Mapping[str, Any], source: 
     if whole:
         for gone in [name for name in facts.entity(key) if name not in record]:
             facts.forget(key, gone)
-    for name, value in record.items():
-        facts.write(key, name, value, source)
+    facts.write_all(key, record, source)
 
 
 def _write_listing(
@@ -156,7 +155,7 @@ def _with_references(value: list[Any], elements: Any) -> list[Any]:
 
 
 def _reference(entities: tuple[EntityKey, ...], reading: Reading) -> str:
-    """`-> reservation 4WQ150`, `-> 3 flights`."""
+    """`-> reservation R42`, `-> 3 flights`."""
     first, *rest = entities
     if isinstance(reading.value, dict):
         return f"-> {first}" if first.id else f"-> {first.type}"

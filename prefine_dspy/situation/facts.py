@@ -1,7 +1,7 @@
 """The fact layer's store: entity -> attribute -> fact, every fact with its source, its step and what it replaced.
 
-An attribute is a key of the record itself; what is nested in it stays in it, because a container that comes again replaces
-the stored one whole: shortened lists and removed keys must leave nothing behind.
+An attribute is a key of the record itself; what is nested in it stays in it, because a container that comes again
+replaces the stored one whole: shortened lists and removed keys must leave nothing behind.
 """
 
 from __future__ import annotations
@@ -106,10 +106,26 @@ class FactStore:
         Returns:
             Whether the value is now the fact.
         """
+        return self._write(self._facts(key), key, attribute, value, source)
+
+    def write_all(self, key: EntityKey, record: Mapping[str, Any], source: Source) -> None:
+        """Store every attribute of a record."""
+        facts = self._facts(key)
+        if facts:
+            for attribute, value in record.items():
+                self._write(facts, key, attribute, value, source)
+        else:
+            facts.update({attribute: Fact(value, source) for attribute, value in record.items()})
+
+    def _facts(self, key: EntityKey) -> dict[str, Fact]:
+        """The entity's facts, to be written to."""
         facts = self._entities.get(key)
         if facts is None:
             facts = self._entities[key] = {}
             self._named.setdefault(key.id.casefold(), []).append(key)
+        return facts
+
+    def _write(self, facts: dict[str, Fact], key: EntityKey, attribute: str, value: Any, source: Source) -> bool:
         old = facts.get(attribute)
         if old is None:
             facts[attribute] = Fact(value, source)
@@ -136,7 +152,7 @@ class FactStore:
         return MISSING if fact is None else value_at(fact.value, path[1:])
 
     def named(self, type: str, id: str) -> list[EntityKey]:
-        """The entities of that type (empty: any) and id in any scope, the last observed one first; case does not count."""
+        """The entities of that type (empty: any) and id in any scope, newest first. Letter case does not count."""
         plain = type.casefold()
         found = [key for key in self._named.get(id.casefold(), ()) if not plain or key.type.casefold() == plain]
         return sorted(found, key=self.step, reverse=True)

@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
 
     @property
     def evidence(self) -> str:
-        """`reservation 4WQ150.cabin = basic_economy (step 3)`."""
+        """`reservation R42.cabin = basic_economy (step 3)`."""
         shown = [fact_text(one) for one in self.facts[:_MOST_SHOWN]]
         more = len(self.facts) - len(shown)
         return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")

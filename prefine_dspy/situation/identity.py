@@ -1,8 +1,8 @@
 """Which entity a record is about.
 
-The record's own first id-like key says it; else an id-like argument of the call; else the call itself. An id that was an
-argument never wins over the record's own: a booking would be filed under the user it was made for. An element of a list is
-valid for the arguments of its search: a flight number without its date would mix the prices of two days.
+The record's own first id-like key says it; else an id-like argument of the call; else the call itself. An id that
+was an argument never wins over the record's own: a booking would be filed under the user it was made for. An element
+of a list is valid for the arguments of its search: a flight number without its date would mix the prices of two days.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 _ID_KEY = re.compile(
     r"(?P<stem>.*?)(?:(?:^|[_\-\s.])(?:id|uuid|number)|(?<=[a-z0-9])(?:Id|ID|Number)|(?<=[^\x00-\x7f])id)", re.DOTALL
 )
 _VERBS = frozenset(
-    "get list search find fetch lookup look query show read retrieve check view create make book add update modify change "
-    "cancel delete remove exchange return send set".split()
+    "get list search find fetch lookup look query show read retrieve check view create make book add update modify "
+    "change cancel delete remove exchange return send set".split()
 )
 _NOISE = frozenset("details detail info information all by the my of for data result results record records".split())
 
@@ -25,7 +26,7 @@ _NOISE = frozenset("details detail info information all by the my of for data re
 class EntityKey(NamedTuple):
     """Args:
     type: "reservation", "StoreProduct"; a tool's name for what only the call identifies.
-    id: "4WQ150"; the arguments for what only the call identifies.
+    id: "R42"; the arguments for what only the call identifies.
     scope: (argument, value) pairs of the search that listed it; empty for a record of its own.
     """
 
@@ -38,6 +39,7 @@ class EntityKey(NamedTuple):
         return f"{self.type} {self.id}".strip() + (f" ({scope})" if scope else "")
 
 
+@lru_cache(maxsize=4096)
 def id_stem(key: str) -> str | None:
     """What an id-like key identifies: "reservation" for reservation_id, "" for id; None for other keys."""
     found = _ID_KEY.fullmatch(key)
@@ -73,7 +75,7 @@ def listed_keys(
     seen: dict[EntityKey, Mapping[str, Any]] = {}
     for at, record in enumerate(records):
         named = types[at] if at < len(types) else ""
-        own = _typed_id_key(record, named) if named else id_key if id_key in _id_keys(record) else None
+        own = _typed_id_key(record, named) if named else id_key if _is_id(record.get(id_key)) else None
         own = own or next(iter(_id_keys(record)), None)
         if own is None:
             keys.append(None)
@@ -97,20 +99,20 @@ def scalar_text(value: Any) -> str:
 
 
 def _id_keys(record: Mapping[str, Any]) -> list[str]:
-    return [name for name, value in record.items() if _is_id(value) and id_stem(str(name)) is not None]
+    return [name for name, value in record.items() if id_stem(name) is not None and _is_id(value)]
 
 
 def _is_id(value: Any) -> bool:
     return (isinstance(value, str) and bool(value.strip())) or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def _telling_key(records: Iterable[Mapping[str, Any]]) -> str | None:
+def _telling_key(records: Iterable[Mapping[str, Any]]) -> str:
     """The id-like key with the most distinct values: order lines share their order's id."""
     values: dict[str, set[str]] = {}
     for record in records:
         for name in _id_keys(record):
             values.setdefault(name, set()).add(str(record[name]))
-    return max(values, key=lambda name: len(values[name]), default=None)
+    return max(values, key=lambda name: len(values[name]), default="")
 
 
 def _typed_id_key(record: Mapping[str, Any], named: str) -> str | None:
@@ -119,6 +121,7 @@ def _typed_id_key(record: Mapping[str, Any], named: str) -> str | None:
     return fits[0] if fits else None
 
 
+@lru_cache(maxsize=4096)
 def _type(id_key: str, named: str, tool: str) -> str:
     if named:
         return named

@@ -1,12 +1,11 @@
-"""`key: value` lines: several a line as one record (`city: Bonn, weather: sunny`), or one a line as the lines of one record."""
+"""`key: value` lines: several a line (`city: Bonn, weather: sunny`) are a record, one a line make one together."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-_KEY = r"[^\W\d_][\w \-/]{0,40}?"
-_PAIR_START = re.compile(rf"(?:^|[,;]\s+)({_KEY})\s*:\s")
+_PAIR_START = re.compile(r"(?:^|[,;]\s{1,9})([^\W\d_][\w \-/]{0,40}):\s")
 _LONGEST = 2_000
 """Characters of a line; a longer one is prose."""
 
@@ -34,4 +33,4 @@ def _pairs(line: str) -> list[tuple[str, str]]:
     if not starts or starts[0].start():
         return []
     ends = [one.start() for one in starts[1:]] + [len(line)]
-    return [(one[1], line[one.end() : end].strip()) for one, end in zip(starts, ends, strict=True)]
+    return [(one[1].rstrip(), line[one.end() : end].strip()) for one, end in zip(starts, ends, strict=True)]

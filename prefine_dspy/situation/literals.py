@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import warnings
 from typing import Any
 
+from prefine_dspy.situation.paths import too_deep
+
+_QUOTED = re.compile(r"""'[^'"\\]*'|"[^"\\]*"|\b(?:True|False|None)\b""")
+_WORDS = {"True": "true", "False": "false", "None": "null"}
 _DEEPEST = 60
 _LONGEST = 400_000
 
@@ -16,11 +22,28 @@ def python_literal(text: str) -> Any:
     if text[:1] not in ("{", "[", "(") or text[-1:] not in ("}", "]", ")") or len(text) > _LONGEST:
         return None
     try:
+        value = _DECODER.decode(_QUOTED.sub(_as_json, text))
+        return None if too_deep(value) else value
+    except (ValueError, RecursionError):
+        pass  # tuples, sets, escapes: the slower reading knows them
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in somebody else's text
             return _plain(ast.literal_eval(text), 0)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
+
+
+def _as_json(found: re.Match[str]) -> str:
+    token = found[0]
+    return f'"{token[1:-1]}"' if token[0] == "'" else _WORDS.get(token, token)
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _plain(value: Any, depth: int) -> Any:

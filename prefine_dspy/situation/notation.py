@@ -1,4 +1,4 @@
-"""Values in few tokens: no quotes where nothing could be misread, `{key=value}` for objects, blanks between elements."""
+"""Values in few tokens: no quotes where nothing could be misread, `{key=value}` objects, blanks between elements."""
 
 from __future__ import annotations
 

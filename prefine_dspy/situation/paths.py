@@ -10,8 +10,24 @@ Path = tuple[str | int, ...]
 """Keys of objects and positions in lists, from the outside in."""
 
 _STEP = re.compile(r"\[(\d{1,9})\]|\.?([^.\[\]]+)|\.")
+_DEEPEST = 60
 MISSING = object()
 """What `value_at` answers where a path leads nowhere; None is a value."""
+
+
+def too_deep(value: Any) -> bool:
+    """Whether more than 60 objects and lists are inside each other: no tool's data, and a danger to what recurses."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            one
+            for outer in level
+            for one in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(one, dict | list) and one
+        ]
+        if not level:
+            return False
+    return True
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -28,7 +44,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """The value at a path, or MISSING. A key that looks like a number also finds a position, and the other way round."""
+    """The value at a path, or MISSING. A key of digits finds a position in a list too, and a position a key."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step if isinstance(step, str) else str(step), MISSING)

@@ -1,4 +1,4 @@
-"""From facts to constraints to intents (IDSS section 3.3): what is violated, blocked, released, still missing, complete.
+"""From facts to constraints to intents (IDSS section 3.3): what is violated, blocked, released, missing, complete.
 
 A pure function of the agent's word and the facts, so checking twice is checking once, and the order in which facts came
 does not matter. For grounded constraints code's verdict counts; for the others, the agent's.
@@ -43,8 +43,8 @@ class Check:
         blocks: every chain fact -> constraint -> intent of an intent that is not completed.
         violated: names of all violated constraints, linked to an intent or not.
         waiting: dependencies that do not hold yet, by pending intent.
-        unreachable: pending intents with a dependency that cannot come true as things are: it waits for the completion of
-            a blocked intent, or for an intent that does not exist.
+        unreachable: pending intents with a dependency that cannot come true as things are: it waits for the
+            completion of a blocked intent, or for an intent that does not exist.
         cycles: groups of intents that wait for each other.
         ask, retrieve, derive: unknown variables that an unresolved intent needs, by how to get them.
         executable: intents with nothing in their way, in order.

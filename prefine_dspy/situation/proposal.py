@@ -1,7 +1,8 @@
-"""An agent's new state, checked and merged into the old one. Everything that was wrong with it is counted, nothing raises.
+"""An agent's new state, checked and merged into the old one. What was wrong with it is counted, nothing raises.
 
-Goals do not vanish because a weak LM left them out: intents, variables and constraints that code can check stay until the
-agent says something else about them. Rules that only the agent can judge are its own, and are what it last said they are.
+Goals do not vanish because a weak LM left them out: intents, variables and constraints that code can check stay
+until the agent says something else about them. Rules that only the agent can judge are its own, and are what it last
+said they are.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ class Problem(NamedTuple):
     """Something that was wrong with a proposed state.
 
     Args:
-        kind: "missing" (no state in the text), "unreadable", "entry" (one that is none), "status" or "source" (a word that
-            is none), "dependency" (on an unknown intent or status), "unlinked" (a constraint that guards no known intent),
-            "ungroundable" (a check that code cannot read), "overruled" (code found otherwise), "kept" (left out, but it
-            stays), "many" (more than a state may hold).
+        kind: "missing" (no state in the text), "unreadable", "entry" (one that is none), "status" or "source" (a word
+            that is none), "dependency" (on an unknown intent or status), "unlinked" (a constraint that guards no known
+            intent), "ungroundable" (a check that code cannot read), "overruled" (code found otherwise), "kept" (left
+            out, but it stays), "many" (more than a state may hold).
         detail: which one, in words.
     """
 

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from prefine_dspy.situation.lines import key_value_lines
 from prefine_dspy.situation.literals import python_literal
+from prefine_dspy.situation.paths import too_deep
 from prefine_dspy.situation.records import TypedRecord, typed_records
 
 Form = Literal["json", "json_lines", "python", "records", "lines", "text"]
-_DEEPEST = 60
-"""Objects and lists inside each other; what is nested deeper stays text."""
+_DECODER = json.JSONDecoder(parse_constant=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ def _decoded(result: Any) -> Reading:
     if isinstance(result, Mapping | list | tuple):
         try:
             # through JSON and back: keys become text, and what is stored is nobody else's to change
-            return Reading("json", json.loads(json.dumps(result, default=str)))
+            plain = _DECODER.decode(json.dumps(result, default=str))
+            if not too_deep(plain):
+                return Reading("json", plain)
         except (ValueError, TypeError, RecursionError):
             pass
     try:
@@ -79,24 +81,10 @@ def _decoded(result: Any) -> Reading:
 def _json(text: str) -> Any:
     """The object or list that a text is, or None."""
     try:
-        value = json.loads(text, parse_constant=str)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict | list) and not _too_deep(value) else None
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            one
-            for outer in level
-            for one in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(one, dict | list) and one
-        ]
-        if not level:
-            return False
-    return True
+    return value if isinstance(value, dict | list) and not too_deep(value) else None
 
 
 def _typed(records: list[TypedRecord]) -> Reading:

@@ -1,7 +1,7 @@
 """Records as VitaBench's tools print them: `Store(name=Rice & More, tags=['a', 'b'])`, one a line, text without quotes.
 
-Such text is no Python: values hold commas, brackets and quotes as they please. What tells fields apart is `, name=` outside
-square and curly brackets (`, name:` in the form with colons, whose list field may lack its closing bracket).
+Such text is no Python: values hold commas, brackets and quotes as they please. What tells fields apart is `, name=`
+outside square and curly brackets (`, name:` in the form with colons, whose list field may lack its closing bracket).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from prefine_dspy.situation.literals import python_literal
 
 _RECORD = re.compile(r"\s*([A-Za-z_]\w{0,80})\((\w[^=:,()\n]{0,80}?)([=:])")
+_BOUNDARY = {sign: re.compile(rf"(?:^|,\s{{0,9}})([^\W\d]\w{{0,80}}){sign}") for sign in "=:"}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 _TAIL = re.compile(r"(?:^|\s)((?:[A-Za-z_]\w{0,40}:-?\d{1,9}(?:\.\d{1,17})?,?\s?){1,6})$")
 _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
@@ -55,8 +56,8 @@ def _record(line: str) -> TypedRecord | None:
 
 def _fields(inside: str, sign: str) -> list[tuple[str, str]]:
     """(name, text of the value) of every field."""
-    boundary = re.compile(rf"(?:^|,\s*)([^\W\d]\w{{0,80}}){sign}")
-    starts = []
+    boundary = _BOUNDARY[sign]
+    starts: list[re.Match[str]] = []
     position = 0
     while found := boundary.search(inside, position):
         if not starts or not _inside_list(inside[starts[-1].end() : found.start()]):
@@ -73,12 +74,12 @@ def _inside_list(value: str) -> bool:
 
 
 def _values(name: str, text: str) -> list[tuple[str, Any]]:
-    """A field's value; numbers named at the end of a text (`... longitude:1.5,latitude:2.5`) are fields of their own."""
+    """A field's value; numbers named at the end of a text (`... longitude:1.5,latitude:2.5`) are fields too."""
     if (listed := text.strip())[:1] in ("[", "{"):
         closed = listed if listed.endswith(("]", "}")) else listed + "]"
         literal = python_literal(closed)
         return [(name, text if literal is None else literal)]
-    tail = _TAIL.search(text)
+    tail = _TAIL.search(text) if ":" in text else None
     if tail is None or not text[: tail.start()].strip():
         return [(name, _scalar(name, text))]
     named = [pair.partition(":") for pair in re.findall(r"\w+:[-\d.]+", tail[1])]
@@ -89,6 +90,8 @@ def _scalar(name: str, text: str) -> Any:
     """Text that is written exactly as a number or truth value is; ids look like numbers and stay text."""
     if text in _WORDS:
         return _WORDS[text]
+    if not text[:1].isdecimal() and text[:1] != "-":
+        return text
     if _ID.search(name) or not _NUMBER.fullmatch(text):
         return text
     number = float(text) if "." in text else int(text)

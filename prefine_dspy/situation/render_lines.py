@@ -1,4 +1,4 @@
-"""Facts as the paper prints them: `[Entity: Type id]`, type, id, source, then one attribute a line (IDSS appendix B.3)."""
+"""Facts as the paper prints them: `[Entity: Type id]`, source, then an attribute a line (IDSS appendix B.3)."""
 
 from __future__ import annotations
 

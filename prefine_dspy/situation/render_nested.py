@@ -1,4 +1,4 @@
-"""Facts as one line an entity: `reservation 4WQ150 @3: cabin=economy flights=[{flight_number=HAT170 price=304}]`."""
+"""Facts as one line an entity: `reservation R42 @3: cabin=economy flights=[{flight_number=XY170 price=304}]`."""
 
 from __future__ import annotations
 
@@ -16,4 +16,5 @@ def render_nested(views: Sequence[View]) -> str:
 def _line(view: View) -> str:
     scope = "".join(f" {name}={atom(value)}" for name, value in view.key.scope)
     values = " ".join(f"{atom(name)}={plain(value)}" for name, value in view.values.items())
-    return f"{f'{view.key.type} {view.key.id}'.strip()}{' (' + scope.strip() + ')' if scope else ''} @{view.source.step}: {values}"
+    name = f"{view.key.type} {view.key.id}".strip() + (f" ({scope.strip()})" if scope else "")
+    return f"{name} @{view.source.step}: {values}"

@@ -1,9 +1,9 @@
 """Facts as tables: the names of attributes once a type, then a row an entity. Nested records are tables in a cell.
 
-    reservation @3 user_id=mia_li_3668 (cabin flights[(flight_number price)] insurance)
-    4WQ150 economy [HAT170 304; HAT022 189] no
+    reservation @3 user_id=u17 (cabin flights[(flight_number price)] insurance)
+    R42 economy [XY170 304; XY22 189] no
 
-reads: of every reservation listed below, seen at step 3, user_id is mia_li_3668; then cabin, flights, insurance in that order.
+reads: of every reservation listed below, seen at step 3, user_id is u17; then cabin, flights, insurance in that order.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ class Shape:
         kind: "atom", anything, written as it is; "record", an object with known keys; "records", a list of such;
             "map", an object whose keys are ids of such.
         columns: names and shapes of a record's keys.
+        key: of a map: the attribute that repeats the key a record stands under, and is not a column.
     """
 
     kind: str = "atom"
     columns: tuple[tuple[str, Shape], ...] = ()
+    key: str = ""
 
     def header(self) -> str:
         """`[(flight_number price)]`; empty for plain values."""
         inside = " ".join(f"{atom(name)}{shape.header()}" for name, shape in self.columns)
-        return {"atom": "", "record": f"({inside})", "records": f"[({inside})]", "map": "{id: (" + inside + ")}"}[
-            self.kind
-        ]
+        map = f"{{{atom(self.key)}: ({inside})}}"
+        return {"atom": "", "record": f"({inside})", "records": f"[({inside})]", "map": map}[self.kind]
 
     def row(self, record: dict[str, Any]) -> str:
         """The cells of a record, by position."""
@@ -51,7 +52,9 @@ class Shape:
         if self.kind == "records":
             return "[" + "; ".join(self.row(one) for one in value) + "]"
         if self.kind == "map":
-            return "{" + "; ".join(f"{atom(key)} {self.row(_without(one, key))}" for key, one in value.items()) + "}"
+            return (
+                "{" + "; ".join(f"{atom(key)} {self.row(_without(one, self.key))}" for key, one in value.items()) + "}"
+            )
         return plain(value)
 
 
@@ -60,9 +63,9 @@ def shape_of(values: Sequence[Any]) -> Shape:
     if not values:
         return Shape()
     if all(isinstance(one, dict) and one for one in values):
-        if _is_map(values):
-            columns = _columns([_without(one, key) for value in values for key, one in value.items()])
-            return Shape("map", columns) if columns else Shape()
+        if key := _map_key(values):
+            columns = _columns([_without(one, key) for value in values for one in value.values()])
+            return Shape("map", columns, key) if columns else Shape()
         columns = _columns(values)
         return Shape("record", columns) if columns else Shape()
     if all(isinstance(one, list) for one in values):
@@ -73,22 +76,18 @@ def shape_of(values: Sequence[Any]) -> Shape:
     return Shape()
 
 
-def _is_map(values: Sequence[dict[str, Any]]) -> bool:
-    """Whether the keys are ids: every element is an object, and says so or there are many with the same keys."""
+def _map_key(values: Sequence[dict[str, Any]]) -> str | None:
+    """The attribute in which every element repeats the key that it stands under; None if the keys are no such ids."""
     inner = [(key, one) for value in values for key, one in value.items()]
-    if len(inner) < 2 or not all(isinstance(one, dict) and one for _, one in inner):
-        return False
-    return all(_own_name(one, key) for key, one in inner)
+    if len(inner) < 2 or not all(isinstance(one, dict) and len(one) > 1 for _, one in inner):
+        return None
+    key, first = inner[0]
+    own = next((name for name, value in first.items() if value == key and isinstance(value, str)), None)
+    return own if own and all(one.get(own) == key for key, one in inner) else None
 
 
-def _own_name(record: dict[str, Any], key: str) -> str | None:
-    """The attribute in which a record repeats the key that it stands under."""
-    return next((name for name, value in record.items() if value == key and isinstance(value, str)), None)
-
-
-def _without(record: dict[str, Any], key: str) -> dict[str, Any]:
-    own = _own_name(record, key)
-    return {name: value for name, value in record.items() if name != own}
+def _without(record: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key != name}
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> tuple[tuple[str, Shape], ...]:

@@ -18,7 +18,7 @@ RENDERERS: dict[FactForm, FactRenderer] = {
     "lines": render_lines,
 }
 NOTES: dict[FactForm, str] = {
-    "table": "type @step shared=values (columns), then one row per entity, its id first; @step: when it was seen; - absent",
+    "table": "type @step shared=values (columns), then a row per entity, its id first; @step: when seen; - absent",
     "nested": "type id (search) @step: values; @step: when it was seen",
     "json": "step: when it was seen",
     "lines": "",

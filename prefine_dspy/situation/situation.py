@@ -1,4 +1,4 @@
-"""The situation of a task: facts from tools, the agent's intents, variables and constraints, and what follows from both."""
+"""The situation of a task: facts from tools, the agent's intents, variables, constraints, and what follows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from prefine_dspy.errors import InputError
 from prefine_dspy.situation.extraction import ERROR, RESULT, Observation, extract
 from prefine_dspy.situation.facts import FactStore, Found, Source
-from prefine_dspy.situation.identity import EntityKey, call_key
+from prefine_dspy.situation.identity import EntityKey, call_key, scalar_text
 from prefine_dspy.situation.layer import Constraint, HowToGet, Intent, IntentStatus, StateLayer, Variable
 from prefine_dspy.situation.paths import read_path
 from prefine_dspy.situation.propagation import Check, propagate
-from prefine_dspy.situation.proposal import Problem, merge
+from prefine_dspy.situation.proposal import Problem, merge, read_grounding
 from prefine_dspy.situation.reading import Reading, read_return
 from prefine_dspy.situation.rendering import RENDERERS, FactForm
 from prefine_dspy.situation.snapshot import TokenCounter, View, snapshot, within
@@ -89,8 +89,8 @@ class SituationState:
 
     Example:
         situation = SituationState()
-        situation.require("no change of basic economy", "reservation 4WQ150.cabin != basic_economy", guards=["modify"])
-        seen = situation.observe("get_reservation_details", {"reservation_id": "4WQ150"}, returned)
+        situation.require("no change of basic economy", "reservation R42.cabin != basic_economy", guards=["modify"])
+        seen = situation.observe("get_reservation_details", {"reservation_id": "R42"}, returned)
         history.tool(seen)                        # a reference instead of the return
         situation.propose(answer)                 # the answer's <state>, checked
         prompt = situation.render(budget=800)
@@ -143,6 +143,7 @@ class SituationState:
             What it did, with the reference that replaces the return in the history (`ResidualHistory.tool`).
         """
         self.step += 1
+        arguments = arguments if isinstance(arguments, Mapping) else {}
         if not self.layers.facts:
             return _unread(self.step, tool, arguments, result, bool(error))
         seen = extract(self.facts, self.step, tool, arguments, result, error)
@@ -160,7 +161,7 @@ class SituationState:
         return accepted
 
     def find(self, entity: str, path: str) -> Found | None:
-        """A current value with its source: `find("reservation 4WQ150", "flights[0].price")`; None if nothing is known."""
+        """A current value with its source: `find("reservation R42", "flights[0].price")`; None if none is known."""
         type, blank, id = entity.partition(" ")
         for key in self.facts.named(type, id) if blank else self.facts.named("", type):
             if (found := self.facts.find(key, read_path(path))) is not None:
@@ -198,19 +199,15 @@ class SituationState:
         """Add a constraint of the program's own, which an agent's state can neither change nor remove.
 
         Args:
-            check: what code compares, as `condition_text` writes it: `reservation 4WQ150.cabin != basic_economy`.
+            check: what code compares, as `condition_text` writes it: `reservation R42.cabin != basic_economy`.
             guards: intents that a violation blocks.
 
         Raises:
             InputError: the check cannot be read.
         """
-        from prefine_dspy.situation.proposal import read_grounding
-
         grounding = read_grounding(check)
         if grounding is None:
-            raise InputError(
-                f"cannot read the check {check!r}: write it as 'reservation 4WQ150.cabin != basic_economy'"
-            )
+            raise InputError(f"cannot read the check {check!r}: write it as 'reservation R42.cabin != basic_economy'")
         added = Constraint(
             name=name, condition=condition or name, guards=tuple(guards), grounding=grounding, kind=kind, pinned=True
         )
@@ -316,8 +313,6 @@ def _sections(answer: str | Mapping[str, Any] | StateLayer) -> tuple[dict[str, A
 def _unread(step: int, tool: str, arguments: Mapping[str, Any], result: Any, error: bool) -> Observation:
     """An observation of which nothing is kept but its text (without the fact layer)."""
     reading: Reading = Reading("text", result) if isinstance(result, str) else read_return(result)
-    from prefine_dspy.situation.identity import scalar_text
-
     text = scalar_text(reading.value)
     return Observation(step, tool, arguments, "text", (), error, text, text)
 

@@ -64,8 +64,8 @@ def within(
 ) -> str:
     """The facts in at most that many tokens: what does not fit is named, oldest first, not shown.
 
-    First go listed entities of older searches, then everything else that is not protected, then the protected ones. When
-    even the names are too long, only their number is told.
+    First go listed entities of older searches, then everything else that is not protected, then the protected ones.
+    When even the names are too long, only their number is told.
 
     Args:
         protected: entities that a constraint or a variable refers to.
@@ -100,7 +100,7 @@ def within(
 
 
 def _names(views: Iterable[View]) -> str:
-    """`not shown: reservation 4WQ150 3FRNFB; flight (date=2024-05-20) HAT001 HAT002`."""
+    """`not shown: reservation R42 R43; flight (date=2024-05-20) XY1 XY2`."""
     groups: dict[str, list[str]] = {}
     for view in views:
         scope = str(EntityKey("", "", view.key.scope)).strip()

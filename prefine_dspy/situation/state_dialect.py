@@ -1,8 +1,8 @@
 """The paper's notation of a state, which is no YAML, read from left to right by its known keys.
 
 Both of its forms: entries with dashes, several fields a line (`source: askable | known: true`), and the short form
-`I1: "Exchange keyboard" -> blocked reason: ... depends_on: [I0.completed]`. Line breaks do not matter, so a state that was
-flattened into one line reads as well.
+`I1: "Exchange keyboard" -> blocked reason: ... depends_on: [I0.completed]`. Line breaks do not matter, so a state
+that was flattened into one line reads as well.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _yaml(text: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML's data without its surprises: no dates, no base-60 times, no yes/no, no anchors (they can grow without end)."""
+    """YAML without its surprises: no dates, base-60 times, yes/no, and no aliases, which can grow without end."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as PyYAML has it
 

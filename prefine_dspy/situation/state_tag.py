@@ -9,11 +9,10 @@ _OPEN, _CLOSE = re.compile(r"<\s*state\b[^>]{0,80}>", re.IGNORECASE), re.compile
 
 def state_text(answer: str) -> str | None:
     """The content of the last tag; what follows it if it is never closed; None without a tag."""
-    opened = None
-    for opened in _OPEN.finditer(answer):
-        pass
-    if opened is None:
+    tags = list(_OPEN.finditer(answer))
+    if not tags:
         return None
+    opened = tags[-1]
     closed = _CLOSE.search(answer, opened.end())
     return unfenced(answer[opened.end() : closed.start() if closed else len(answer)])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_runs import Call, Run, tau_runs, vita_returns
 
 from prefine_dspy.situation import SituationState
 from prefine_dspy.situation.extraction import ERROR, RESULT, Observation
@@ -16,7 +17,6 @@ from prefine_dspy.situation.facts import FactStore
 from prefine_dspy.situation.identity import EntityKey, call_key
 from prefine_dspy.situation.paths import Path as ValuePath
 from prefine_dspy.situation.paths import leaves
-from recorded_runs import Call, Run, tau_runs, vita_returns
 
 pytestmark = pytest.mark.shared_data
 Slot = tuple[EntityKey, ValuePath]
