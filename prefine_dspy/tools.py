@@ -110,6 +110,10 @@ class Catalogue:
             twice = sorted({t.name for t in self.tools if sum(u.name == t.name for u in self.tools) > 1})
             raise InputError(f"tool names must be unique; given more than once: {', '.join(twice)}")
 
+    def __repr__(self) -> str:
+        # optimizers show examples to an LM: an address would make each run's prompts differ
+        return f"Catalogue({', '.join(self._by_name)})"
+
     def __iter__(self) -> Iterator[Tool]:
         return iter(self.tools)
 
