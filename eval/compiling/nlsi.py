@@ -277,6 +277,9 @@ class NlsiTask:
             elif part.step == "interpret" and hasattr(program, "selector") and not gold:
                 answer = self._asked(lambda one: program.selector(request=one, tools=tools), instance)
                 request = with_selected(request, answer.selected if answer is not None else ())
+            if part.step != "select":
+                # nobody reads the profile, and MIPROv2 shows whole examples to an LM
+                request = request.model_copy(update={"profile": ()})
             example = dspy.Example(
                 request=request, tools=tools, gold=list(instance.gold), kind=labels.kind_of(instance), **more
             )

@@ -60,7 +60,7 @@ class KnowingNlsi(Script):
         if "tags" in fields:
             return {"tags": self.tags[text.partition("instruction: ")[2].strip()]}
         if not {"calls", "numbers"} & fields:
-            return {"text": "Write the calls."}
+            return dict.fromkeys(fields, "Write the calls.") or "Write the calls."  # what optimizers ask for
         instance = self._instance(text)
         if "numbers" in fields:
             applicable = {one.id for one in instance.request.applicable}
