@@ -1,12 +1,12 @@
 """Means over items, their paired differences and correlations, each with a bootstrap interval over items.
 
-A resample is a vector of weights on the items, so one matrix product makes all of them; the same weights serve every
-figure of as many items, and with them all programs of a run: paired differences need no more than a difference.
+A resample is a vector of weights on the items, so one matrix product makes all of them, for many figures at once. The
+interval of a paired difference is that of the mean of the items' differences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,22 +20,29 @@ Array = NDArray[np.float64]
 Cell = dict[str, Any]
 
 
-def mean_cell(values: Sequence[float]) -> Cell | None:
-    """The mean of values between 0 and 1, or of differences of such, in percent; None without any.
+def mean_cells(columns: Mapping[str, Sequence[float]]) -> dict[str, Cell | None]:
+    """By column, the mean of values between 0 and 1, or of differences of such, in percent.
+
+    Args:
+        columns: all of the same items; together they cost little more than one.
 
     Returns:
-        `{"value", "low", "high", "n"}`, the bounds of a 95% percentile interval.
+        Cells `{"value", "low", "high", "n"}`, the bounds of a 95% percentile interval; None without items.
     """
-    if not len(values):
-        return None
-    given = np.asarray(values, dtype=float)
-    low, high = _bounds(_weights(len(given)) @ given / len(given))
-    return {"value": percent(float(given.mean())), "low": percent(low), "high": percent(high), "n": len(given)}
+    given = np.asarray(list(columns.values()), dtype=float).reshape(len(columns), -1).T
+    n = len(given)
+    if not n:
+        return dict.fromkeys(columns)
+    low, high = _bounds(_weights(n) @ given / n).tolist()
+    return {
+        name: {"value": percent(value), "low": percent(low[at]), "high": percent(high[at]), "n": n}
+        for at, (name, value) in enumerate(zip(columns, given.mean(axis=0).tolist(), strict=True))
+    }
 
 
-def difference_cell(a: Sequence[float], b: Sequence[float]) -> Cell | None:
-    """The mean of a - b over the same items, in percent points."""
-    return mean_cell([one - other for one, other in zip(a, b, strict=True)])
+def mean_cell(values: Sequence[float]) -> Cell | None:
+    """One column of `mean_cells`."""
+    return mean_cells({"": values})[""]
 
 
 def correlation_cell(a: Sequence[float], b: Sequence[float]) -> Cell | None:
@@ -49,7 +56,7 @@ def correlation_cell(a: Sequence[float], b: Sequence[float]) -> Cell | None:
     r = _pearson(np.ones((1, len(x))), x, y)
     if not len(r):
         return None
-    low, high = _bounds(_pearson(_weights(len(x)), x, y))
+    low, high = _bounds(_pearson(_weights(len(x)), x, y)).tolist()
     return {"value": round(float(r[0]), 3), "low": round(low, 3), "high": round(high, 3), "n": len(x)}
 
 
@@ -71,6 +78,6 @@ def _weights(n: int) -> Array:
     return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(float)
 
 
-def _bounds(drawn: Array) -> tuple[float, float]:
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+def _bounds(drawn: Array) -> Array:
+    """The interval's lower and upper bound, of each column."""
+    return np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)

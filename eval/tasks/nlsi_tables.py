@@ -14,7 +14,7 @@ from eval.costs import cost
 from eval.data.nlsi import REASONING_TYPES
 from eval.run_config import SCHEMA_VERSION
 from eval.tables import by_program, failed_share, statuses
-from eval.tasks.means import Cell, correlation_cell, difference_cell, mean_cell
+from eval.tasks.means import Cell, correlation_cell, mean_cell, mean_cells
 from eval.tasks.nlsi_errors import error_changes, error_shares
 from eval.tasks.nlsi_oracle import Oracle, coverage_curve, of_two_answers, of_two_programs
 from eval.tasks.nlsi_record import SCORERS
@@ -73,7 +73,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record] = ()) -> Summa
 
 def table(scores: Sequence[Record]) -> dict[str, Cell | None]:
     """The mean of every metric."""
-    return {title: mean_cell([one[key] for one in scores]) for title, key in METRICS.items()}
+    return mean_cells({title: [one[key] for one in scores] for title, key in METRICS.items()})
 
 
 def by_type(items: Sequence[Record], scorer: str) -> dict[str, dict[str, Cell | None]]:
@@ -90,7 +90,7 @@ def selection(items: Sequence[Record]) -> dict[str, Cell | None] | None:
     if not any(one["selected"] is not None for one in items):
         return None
     found = [one["selection"] for one in items if one["selection"]]
-    return {name: mean_cell([one[name] for one in found]) for name in SELECTION}
+    return mean_cells({name: [one[name] for one in found] for name in SELECTION})
 
 
 def tagger(items: Sequence[Record]) -> Record | None:
@@ -204,9 +204,7 @@ def score_rows(summary: Summary) -> tuple[list[str], list[list[Any]]]:
 def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
     before = {one["id"]: one["scores"][scorer] for one in theirs}
     pairs = [(one["scores"][scorer], before[one["id"]]) for one in ours if one["id"] in before]
-    return {
-        title: difference_cell([a[key] for a, _ in pairs], [b[key] for _, b in pairs]) for title, key in METRICS.items()
-    }
+    return mean_cells({title: [a[key] - b[key] for a, b in pairs] for title, key in METRICS.items()})
 
 
 def _labels(system: str, scored: dict[str, list[Record]]) -> list[str]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from eval.tasks.means import correlation_cell, difference_cell, mean_cell
+from eval.tasks.means import correlation_cell, mean_cell, mean_cells
 
 
 def test_a_mean_has_an_interval_around_it():
@@ -13,13 +13,10 @@ def test_a_mean_has_an_interval_around_it():
     assert mean_cell([]) is None
 
 
-def test_a_difference_is_paired():
-    """Two programs that differ by a constant differ surely, however much the items vary."""
-    values = list(np.linspace(0, 0.9, 50))
-    cell = difference_cell([value + 0.1 for value in values], values)
-    assert (cell["value"], cell["low"], cell["high"]) == (10, 10, 10)
-    with pytest.raises(ValueError, match="argument 2"):
-        difference_cell([1.0], [1.0, 0.0])
+def test_columns_of_the_same_items_are_what_they_are_alone():
+    columns = {"a": [0.0, 1.0, 0.5, 0.5], "b": [1.0, 1.0, 1.0, 1.0], "c": [-0.1, 0.2, 0.0, 0.3]}
+    assert mean_cells(columns) == {name: mean_cell(values) for name, values in columns.items()}
+    assert mean_cells({"a": [], "b": []}) == {"a": None, "b": None}
 
 
 def test_a_correlation_is_pearsons():
