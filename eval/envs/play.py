@@ -1,0 +1,174 @@
+"""One agent at one task: the loop between an agent and an environment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from eval.envs.episode import Episode, EpisodeStep, LmUsage
+from eval.envs.protocol import Action, Environment, EnvTask, Observation, Step, task_of
+from eval.failures import classify
+from eval.usage import Usage, current_usage
+from prefine_dspy.tools import Catalogue
+from prefine_dspy.types import Memory
+
+
+class Briefing(NamedTuple):
+    """What an agent knows before the user speaks.
+
+    Args:
+        policy: what it has to follow.
+        tools: what it may call.
+        now: the time, if the environment has one.
+        greeting: what it has already said.
+        memory: what is remembered of this user; empty when nothing is.
+    """
+
+    policy: str
+    tools: Catalogue
+    now: str | None = None
+    greeting: str = ""
+    memory: Memory = Memory()
+
+
+class Decision(NamedTuple):
+    """An agent's next action.
+
+    Args:
+        action: what to do.
+        notes: what to write down beside it, JSON only.
+    """
+
+    action: Action
+    notes: dict[str, Any] = {}
+
+
+Act = Callable[[Observation], Decision]
+
+
+class Agent(Protocol):
+    """Something that can begin episodes. Everything that an episode keeps lives in what `begin` returns, so that one
+    agent serves threads."""
+
+    def begin(self, briefing: Briefing) -> Act:
+        """A new episode: a function from what was just observed to the next action."""
+        ...
+
+
+def play(
+    environment: Environment,
+    agent: Agent,
+    task_id: str,
+    *,
+    trial: int = 0,
+    remember: bool = False,
+    max_steps: int | None = None,
+) -> Episode:
+    """Play one episode to its end.
+
+    What the agent used is told apart from what the environment used when the caller measures (`eval.usage.measured`).
+    An agent that cannot go on (its prompt outgrew the LM, its answer could not be used) has lost: the episode ends with
+    reward 0 and keeps its transcript. What asking again may cure (a lost connection) is raised.
+
+    Args:
+        environment: not used by anybody else meanwhile.
+        agent: begins a new episode.
+        task_id, trial: which.
+        remember: give the agent the task's memory.
+        max_steps: actions after which it is given up with reward 0; the environment's own number when None.
+
+    Raises:
+        InputError: no such task.
+        Exception: the LM or the environment failed in passing; nothing is known about the agent.
+    """
+    task = task_of(environment.tasks, task_id, environment.name)
+    opening = environment.reset(task.id, trial=trial)
+    memory = task.memory if remember else Memory()
+    act = agent.begin(
+        Briefing(environment.policy, environment.tools, environment.now, environment.greeting, memory=memory)
+    )
+    limit = environment.max_steps if max_steps is None else max_steps
+    steps: list[EpisodeStep] = []
+    ended: dict[str, Any] = {"reward": 0.0, "termination": "max_steps"}
+    observation = opening
+    while len(steps) < limit:
+        before = _usage()
+        try:
+            decision = act(observation)
+        except Exception as error:
+            if (failure := classify(error)).retry:
+                raise
+            ended = {"reward": 0.0, "termination": "error", "error": f"{failure.kind}: {failure.message}"}
+            break
+        between = _usage()
+        step = environment.step(decision.action)
+        steps.append(_recorded(decision, step, _spent(before, between), _spent(between, _usage())))
+        if step.done:
+            ended = {"reward": step.reward or 0.0, "termination": step.termination or "env_done"}
+            break
+        if step.observation is None:
+            raise RuntimeError(f"{environment.name} gave nothing to read and did not end")
+        observation = step.observation
+    return _episode(environment, task, trial, opening, steps, ended, bool(memory.text or memory.evidence))
+
+
+def _episode(
+    environment: Environment,
+    task: EnvTask,
+    trial: int,
+    opening: Observation,
+    steps: list[EpisodeStep],
+    ended: dict[str, Any],
+    remembered: bool,
+) -> Episode:
+    return Episode(
+        environment=environment.name,
+        task_id=task.id,
+        trial=trial,
+        group=task.group,
+        greeting=environment.greeting,
+        opening=opening,
+        steps=tuple(steps),
+        gold=task.gold,
+        outputs=task.outputs,
+        writes=tuple(sorted(environment.writes)),
+        remembered=remembered,
+        **ended,
+    )
+
+
+def _recorded(decision: Decision, step: Step, agent: LmUsage | None, environment: LmUsage | None) -> EpisodeStep:
+    return EpisodeStep(
+        action=decision.action,
+        observation=step.observation,
+        reward=step.reward,
+        agent=agent,
+        environment=environment,
+        details=step.details,
+        notes=decision.notes,
+    )
+
+
+def _usage() -> LmUsage | None:
+    """What the unit of work has used so far; None when nobody measures."""
+    usage: Usage | None = current_usage()
+    if usage is None:
+        return None
+    return LmUsage(
+        lm_calls=usage.lm_calls,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        lm_seconds=usage.lm_seconds,
+    )
+
+
+def _spent(before: LmUsage | None, after: LmUsage | None) -> LmUsage | None:
+    if before is None or after is None:
+        return None
+    return LmUsage(
+        lm_calls=after.lm_calls - before.lm_calls,
+        input_tokens=after.input_tokens - before.input_tokens,
+        output_tokens=after.output_tokens - before.output_tokens,
+        lm_seconds=max(0.0, math.fsum((after.lm_seconds, -before.lm_seconds))),
+    )
