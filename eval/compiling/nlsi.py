@@ -17,12 +17,12 @@ import dspy
 from eval.compiling import nlsi_gate
 from eval.compiling.nlsi_forecast import forecast
 from eval.compiling.nlsi_scores import Item, before_and_after, item_of
-from eval.compiling.nlsi_tag_metric import TagMetric
 from eval.compiling.task import Calibrated
 from eval.data.labels import nlsi as labels
 from eval.data.nlsi import MINI_NLSI, REGENERATED, NlsiData, NlsiInstance, balanced, load_nlsi
 from eval.metrics.nlsi_dspy import NlsiMetric
 from eval.metrics.selection import SelectionMetric
+from eval.metrics.tag_dspy import tag_f1, tag_f1_with_feedback
 from prefine_dspy.errors import PrefineError
 from prefine_dspy.gate import Gate
 from prefine_dspy.manifest import DataPart, LMPart, Scores, SplitPart
@@ -264,9 +264,9 @@ class NlsiTask:
         tools = self.source.tools
         if part.step == "tag":
             return tuple(
-                dspy.Example(instruction=text, tools=tools, gold=tagged).with_inputs("instruction", "tools")
+                dspy.Example(instruction=text, tools=tools, gold=split.tags[text]).with_inputs("instruction", "tools")
                 for text in split.instructions
-                if (tagged := labels.gold_tagged(text, split.tags, tools)) is not None
+                if text in split.tags
             )
         found = []
         for instance in split.instances:
@@ -307,7 +307,7 @@ class NlsiTask:
     def _metrics(self, part: NlsiPart) -> tuple[Any, Any]:
         tools = self.source.tools
         if part.step == "tag":
-            return TagMetric(tools), TagMetric(tools, feedback=True)
+            return tag_f1, tag_f1_with_feedback
         if part.step == "select":
             return SelectionMetric("f1"), SelectionMetric("f1", feedback=True)
         metric = NlsiMetric(self.metric, catalogue=tools)
