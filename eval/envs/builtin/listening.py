@@ -17,7 +17,8 @@ SLOTS: dict[str, str] = {
     "date": r"dates?\b|which day|what day|when (?:do|would|are|is)",
     "flight": r"which flight|flight number|departure time|what time|morning or|time of day",
     "fare": r"fares?\b|cabin|travel class|class of",
-    "passengers": r"passengers?\b|travell?ers?\b|full names?|who (?:is|will be|else is) (?:travel|fly)\w*|how many (?:people|of you|are)",
+    "passengers": r"passengers?\b|travell?ers?\b|full names?|who (?:is|will be|else is) (?:travel|fly)\w*|"
+    r"how many (?:people|of you|are)",
     "seat": r"seats?\b|seating|window or aisle|aisle or window",
     "meal": r"meals?\b|food|diet\w*|eat\b|vegetarian",
     "bags": r"bags?\b|baggage|luggage|suitcases?",
@@ -34,8 +35,8 @@ _RIVALS: dict[str, tuple[str, ...]] = {
 }
 _ASKING = re.compile(
     r"\?|\bneed(?: the following)?:|\b(?:please (?:provide|share|tell|give|confirm|state|let|specify|choose|send)|"
-    r"could you|can you|would you|may i|tell me|let me know|provide|give me|i(?:'ll)? (?:also )?need (?:your|the|to know)|"
-    r"what(?: is|'s)|which)\b",
+    r"could you|can you|would you|may i|tell me|let me know|provide|give me|i(?:'ll)? (?:also )?need (?:your|"
+    r"the|to know)|what(?: is|'s)|which)\b",
     re.IGNORECASE,
 )
 _YES_WANTED = re.compile(

@@ -5,6 +5,7 @@ These feed the error label "constraint violation" (IDSS section 4.4) without a j
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,7 +101,7 @@ def _whole(number: Any) -> int:
     return int(float(number))  # the tools take "2" and "2.0", too
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[..., list[str]]] = {
     "book_flight": _book,
     "change_flight": _change,
     "update_extras": _extras,
