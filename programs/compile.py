@@ -237,7 +237,7 @@ def _begin_nlsi(
     if task.program == "one_shot":
         raise InputError("one_shot has one fixed demonstration: compile interpret")
     kind = type(load_system(task.program, **options).program)
-    known = inspect.signature(kind).parameters
+    known = inspect.signature(kind.__init__).parameters
     if task.tagger_lm is not None and "lm" not in known:
         raise InputError(f"{task.program} has no tagger: leave out --tagger-lm")
     loaded = None if start is None else load_program(start)
