@@ -13,8 +13,11 @@ from contextvars import ContextVar
 from typing import Any
 
 import dspy
+from dspy import lm15
 
 from prefine_dspy.errors import InputError
+
+_SETTINGS = ("temperature", "max_tokens", "top_p")
 
 
 class Speaker:
@@ -32,11 +35,11 @@ class Speaker:
     def __call__(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """The LM's answer to chat messages; "" when it gave no text."""
         plain = [{"role": one["role"], "content": one.get("content") or ""} for one in messages]
-        extra = {"rollout_id": self.trial} if self.trial else {}
-        answers = self.lm(messages=plain, **extra)
-        first = answers[0] if answers else ""
-        text = first.get("text") if isinstance(first, Mapping) else first
-        return text if isinstance(text, str) else ""
+        # a Request carries its own settings: those that the LM was made with are not added to it
+        settings = {key: self.lm.kwargs[key] for key in _SETTINGS if self.lm.kwargs.get(key) is not None}
+        request = lm15.request_from_openai_chat({"model": self.lm.model, "messages": plain, **settings})
+        response = self.lm(request, **({"rollout_id": self.trial} if self.trial else {}))
+        return response.text or ""
 
 
 _current: ContextVar[Speaker | None] = ContextVar("prefine_eval_speaker", default=None)
