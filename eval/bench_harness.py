@@ -21,7 +21,8 @@ from eval.data.load import catalogue_of, load_benchmark
 from eval.instance import Benchmark, Instance
 from eval.run_config import LMConfig, ProgramConfig, RunConfig
 from eval.run_folder import RunFolder
-from eval.runner import Work, run
+from eval.runner import run
+from eval.tasks.mpt import MPTTask
 from prefine_dspy.errors import PrefineError
 from prefine_dspy.types import Memory
 from programs import System, load_system
@@ -72,7 +73,7 @@ def harness_seconds(name: str, benchmark: Benchmark, instances: list[Instance], 
         instances=len(instances),
         instances_identity="",
     )
-    work = Work({name: load_system(name)}, benchmark, instances, lm, lm)
+    work = MPTTask({name: load_system(name)}, benchmark, instances, lm, lm)
     started = time.perf_counter()
     with RunFolder(folder, config, resume=False) as opened:
         run(opened, work)

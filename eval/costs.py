@@ -24,7 +24,7 @@ def cost(items: Sequence[Record], updates: Sequence[Record]) -> dict[str, Any]:
         "accepted_share": sum(one["accepted"] for one in updates) / len(updates) if updates else None,
         "update_parse_failures": sum(one["parse_failures"] for one in updates) if updates else None,
         "update_lm_errors": sum(one["status"] == "lm_error" for one in updates) if updates else None,
-        "memory_tokens_per_item": sum(one["memory_tokens"] for one in items) / len(items) if items else None,
+        "memory_tokens_per_item": sum(one.get("memory_tokens", 0) for one in items) / len(items) if items else None,
         **{f"{name}_per_item": _mean(items, name) for name in _PER_UNIT},
         "prefix_cached_share": _total(lines, "cache_read_tokens") / read if read else None,
         "lm_calls": _total(lines, "lm_calls"),

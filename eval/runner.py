@@ -17,7 +17,6 @@ from eval.failures import ErrorStreak
 from eval.progress import PhaseProgress
 from eval.run_folder import RunFolder
 from eval.tasks.attempt import RunGuard
-from eval.tasks.mpt import MPTTask as Work  # noqa: F401 - the name under which eval.bench_harness imports it
 from eval.tasks.task import Phase, Task
 
 ERRORS_IN_A_ROW = 5

@@ -179,7 +179,7 @@ def baselines(label: str, scored: dict[str, list[Record]]) -> list[str]:
 
 def costs(items: Sequence[Record]) -> Record:
     """The cost table's row; what has to do with memories is left out."""
-    row = cost([{**one, "memory_tokens": 0} for one in items], [])
+    row = cost(items, [])
     del row["memory_tokens_per_item"]
     return {
         **{name: value for name, value in row.items() if value is not None},

@@ -21,7 +21,8 @@ from dspy import lm15
 from eval.instance import Benchmark, Evidence, Instance
 from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint, identity_of
 from eval.run_folder import RunFolder
-from eval.runner import Work, run
+from eval.runner import run
+from eval.tasks.mpt import MPTTask
 from prefine_dspy.tools import Catalogue, Parameter, Tool
 from prefine_dspy.types import History, Memory, Query, Session, ToolCall, Turn
 from programs.system import MemoryUpdate
@@ -181,7 +182,7 @@ def scripted_run(
     benchmark = benchmark or tiny_benchmark()
     lm = lm or scripted_lm(engine)
     with RunFolder(out, config_of(systems, benchmark, lm), resume=resume) as folder:
-        return run(folder, Work(systems, benchmark, benchmark.instances, lm, lm), **options)
+        return run(folder, MPTTask(systems, benchmark, benchmark.instances, lm, lm), **options)
 
 
 def killed_until_done(out: Path, log: Path, kills: int, seed: int) -> int:

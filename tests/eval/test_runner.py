@@ -228,13 +228,14 @@ def test_an_lm_that_bypasses_the_cache_is_refused(tmp_path: Path) -> None:
 def test_memories_and_answers_may_use_two_lms(tmp_path: Path) -> None:
     from scripted_run import config_of
 
-    from eval.runner import Work, run
+    from eval.runner import run
+    from eval.tasks.mpt import MPTTask
 
     memory_engine, engine = ScriptedEngine(), ScriptedEngine()
     lm, memory_lm = scripted_lm(engine), scripted_lm(memory_engine, "scripted/two")
     systems, benchmark = {"chain": ChainSystem()}, tiny_benchmark()
     with RunFolder(tmp_path / "run", config_of(systems, benchmark, lm), resume=False) as folder:
-        run(folder, Work(systems, benchmark, benchmark.instances, lm, memory_lm))
+        run(folder, MPTTask(systems, benchmark, benchmark.instances, lm, memory_lm))
     assert (memory_engine.calls, engine.calls) == (UPDATES * 3, 12)
 
 
