@@ -20,6 +20,7 @@ from prefine_dspy.call_schema import calls_type
 from prefine_dspy.grounding import ungrounded
 from prefine_dspy.parsing import Dropped, parse_calls
 from prefine_dspy.rendering import query_text
+from prefine_dspy.shared_context import ASKED, link, without_idle_questions
 from prefine_dspy.signatures import Interpret, InterpretTagged, TagAndInterpret
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tools import Catalogue
@@ -29,22 +30,39 @@ NO_INSTRUCTIONS = "(none)"
 
 
 class _Interpreting(dspy.Module):
-    """What the three have in common: one typed step, and its answer as calls that fit the catalogue."""
+    """What the three have in common: one typed step, and its answer as calls that fit the catalogue.
 
-    def __init__(self, signature: type[dspy.Signature]) -> None:
+    Args:
+        linked: give the calls of one answer what they have in common, and drop questions that nobody asked
+            (`shared_context`); False leaves the answer as the published programs would.
+    """
+
+    def __init__(self, signature: type[dspy.Signature], linked: bool) -> None:
         super().__init__()
         self.interpret = dspy.Predict(signature)
+        self.linked = linked
 
-    def _inputs(self, tools: Catalogue, **fields: str) -> dict[str, Any]:
-        return {"signature": with_tools(self.interpret.signature, tools), **fields}
-
-    def _answer(self, inputs: dict[str, Any], tools: Catalogue, read: str) -> dspy.Prediction:
+    def _answer(self, request: InstructedQuery, tools: Catalogue, **fields: str) -> dspy.Prediction:
+        # what may be copied is what was said: a tagger that invents words must not make them readable
+        read = f"{instruction_lines(request.texts())}\n{query_text(request.query)}"
+        inputs = {
+            "signature": with_tools(self.interpret.signature, tools),
+            "query": query_text(request.query),
+            **fields,
+        }
+        predicted: Any = None
         with dspy.context(adapter=CompactAdapter()):
             try:
                 predicted = self.interpret(**inputs)
+                answer = predicted.calls
             except AdapterParseError as error:
-                return interpreted(error.lm_response or "", tools, read)
-        return interpreted(predicted.calls, tools, read, predicted)
+                answer = error.lm_response or ""
+        prediction = interpreted(answer, tools, read, predicted)
+        if self.linked:
+            asked, idle = without_idle_questions(prediction.calls, tools, request.query)
+            prediction.calls = link(asked, tools, request.query)
+            prediction.problems += [Dropped("placeholder", "", "", ASKED)] * idle
+        return prediction
 
 
 class Interpreter(_Interpreting):
@@ -55,19 +73,19 @@ class Interpreter(_Interpreting):
             Interpreter()(request=InstructedQuery(query=Query.of("Find me a bus"), ...), tools=catalogue).calls
     """
 
-    def __init__(self) -> None:
-        super().__init__(Interpret)
+    def __init__(self, linked: bool = True) -> None:
+        super().__init__(Interpret, linked)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """Returns a prediction with `calls` (list of ToolCall), `problems`, `raw`, `parse_failed`, `logprobs`."""
-        return self._answer(*_plain(self, request, tools))
+        return self._answer(request, tools, standing=instruction_lines(request.texts()))
 
 
 class TaggedInterpreter(_Interpreting):
     """TAPS's Ext-Tag: instructions with tags that something else wrote."""
 
-    def __init__(self) -> None:
-        super().__init__(InterpretTagged)
+    def __init__(self, linked: bool = True) -> None:
+        super().__init__(InterpretTagged, linked)
 
     def forward(self, request: InstructedQuery, tags: Sequence[str], tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`.
@@ -77,18 +95,18 @@ class TaggedInterpreter(_Interpreting):
             tags: the applicable instructions in angle form, in the order of `request.applicable`.
             tools: the catalogue.
         """
-        return self._answer(*_tagged(self, request, tags, tools))
+        return self._answer(request, tools, tagged=instruction_lines(tags))
 
 
 class TaggingInterpreter(_Interpreting):
     """TAPS's Joint-Tag: tags and calls in one answer."""
 
-    def __init__(self) -> None:
-        super().__init__(TagAndInterpret)
+    def __init__(self, linked: bool = True) -> None:
+        super().__init__(TagAndInterpret, linked)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`; `tags` holds what was written, one a line of the instructions."""
-        return self._answer(*_plain(self, request, tools))
+        return self._answer(request, tools, standing=instruction_lines(request.texts()))
 
 
 def instruction_lines(texts: Sequence[str]) -> str:
@@ -101,20 +119,6 @@ def with_tools(base: type[dspy.Signature], tools: Catalogue) -> type[dspy.Signat
     """The signature for one catalogue: its text after the instructions, its schema as the answer's type."""
     text = f"{base.instructions}\n\nAPIs:\n{tools.prompt_text()}"
     return base.with_instructions(text).with_updated_fields("calls", type_=calls_type(tools))
-
-
-def _plain(module: _Interpreting, request: InstructedQuery, tools: Catalogue) -> tuple[dict[str, Any], Catalogue, str]:
-    lines, query = instruction_lines(request.texts()), query_text(request.query)
-    return module._inputs(tools, standing=lines, query=query), tools, f"{lines}\n{query}"
-
-
-def _tagged(
-    module: _Interpreting, request: InstructedQuery, tags: Sequence[str], tools: Catalogue
-) -> tuple[dict[str, Any], Catalogue, str]:
-    query = query_text(request.query)
-    # what may be copied is what was said: a tagger that invents words must not make them readable
-    read = f"{instruction_lines(request.texts())}\n{query}"
-    return module._inputs(tools, tagged=instruction_lines(tags), query=query), tools, read
 
 
 def interpreted(answer: Any, tools: Catalogue, read: str, predicted: Any = None) -> dspy.Prediction:

@@ -23,11 +23,15 @@ SAMPLING_TEMPERATURE = 0.7
 
 
 class Default(dspy.Module):
-    """Instructions as they are (TAPS's Default), with the uncertainty of the answer."""
+    """Instructions as they are (TAPS's Default), with the uncertainty of the answer.
 
-    def __init__(self) -> None:
+    Args:
+        linked: see `Interpreter`.
+    """
+
+    def __init__(self, linked: bool = True) -> None:
         super().__init__()
-        self.interpreter = Interpreter()
+        self.interpreter = Interpreter(linked)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`; `uncertainty` holds every estimator that the LM's log-probabilities allow, and is
@@ -46,12 +50,15 @@ class ExtTag(dspy.Module):
         lm: the tagger's LM; None takes the interpreter's.
         table: tags in angle form by instruction, e.g. gold ones or a stronger LM's; they are looked up first, and the
             tagger is asked for what is not there.
+        linked: see `Interpreter`.
     """
 
-    def __init__(self, lm: dspy.BaseLM | None = None, table: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, lm: dspy.BaseLM | None = None, table: Mapping[str, str] | None = None, linked: bool = True
+    ) -> None:
         super().__init__()
         self.tagger = Tagger()
-        self.interpreter = TaggedInterpreter()
+        self.interpreter = TaggedInterpreter(linked)
         self._lm = lm
         self._table = table or {}
 
@@ -86,6 +93,7 @@ class Taps(dspy.Module):
         estimator: see `gate.Gate`; "disagreement" samples `gate.SAMPLES` answers, for LMs without log-probabilities.
         threshold: see `gate.Gate`.
         lm, table: see `ExtTag`.
+        linked: see `Interpreter`.
     """
 
     def __init__(
@@ -94,10 +102,11 @@ class Taps(dspy.Module):
         threshold: float = 0.02,
         lm: dspy.BaseLM | None = None,
         table: Mapping[str, str] | None = None,
+        linked: bool = True,
     ) -> None:
         super().__init__()
-        self.default = Default()
-        self.ext_tag = ExtTag(lm, table)
+        self.default = Default(linked)
+        self.ext_tag = ExtTag(lm, table, linked)
         self.gate = Gate(estimator=estimator, threshold=threshold)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:

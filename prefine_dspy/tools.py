@@ -30,6 +30,8 @@ class Parameter(BaseModel):
         json_schema: the JSON schema of the value when it is more than the above (arrays, objects, ranges).
         markers: words that may stand in a value's place and mean something: NLSI's "any" (the user does not care) and
             "?" (the user asks for it). Elsewhere such words are placeholders, and dropped.
+        context: what the argument is beyond its tool ("place", "date"): arguments of one context have one value in the
+            calls of one request (`shared_context`). Empty when it stands alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
@@ -43,6 +45,7 @@ class Parameter(BaseModel):
     required: bool = False
     json_schema: dict[str, Any] | None = None
     markers: tuple[str, ...] = ()
+    context: str = ""
 
     def choices(self) -> tuple[str, ...]:
         """The closed set of values as text, or () when any value is allowed."""

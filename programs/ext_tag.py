@@ -18,12 +18,14 @@ class ExtTagSystem:
         tagger_lm: name of the tagger's LM; the run's LM when not given.
         tags: a CSV file (`org,aug`) with the tags of instructions: gold ones, or those of a stronger LM (TAPS's
             Ext-Tag-opt). The tagger is asked for instructions that it lacks.
+        linked: see `InterpretSystem`.
     """
 
     name = "ext_tag"
 
-    def __init__(self, tagger_lm: str | None = None, tags: str | None = None) -> None:
-        self.program = ExtTag(resolve(tagger_lm) if tagger_lm else None, angle_tags(tags) if tags else None)
+    def __init__(self, tagger_lm: str | None = None, tags: str | None = None, linked: bool = True) -> None:
+        lm = resolve(tagger_lm) if tagger_lm else None
+        self.program = ExtTag(lm, angle_tags(tags) if tags else None, linked)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the tagged instructions."""

@@ -10,12 +10,16 @@ from prefine_dspy.tools import Catalogue
 
 
 class InterpretSystem:
-    """`Default` as the runner drives it."""
+    """`Default` as the runner drives it.
+
+    Args:
+        linked: see `prefine_dspy.interpreter.Interpreter`; False leaves answers as the published programs would.
+    """
 
     name = "interpret"
 
-    def __init__(self) -> None:
-        self.program = Default()
+    def __init__(self, linked: bool = True) -> None:
+        self.program = Default(linked)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the instructions as they are."""

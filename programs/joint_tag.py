@@ -10,12 +10,16 @@ from prefine_dspy.tools import Catalogue
 
 
 class JointTagSystem:
-    """`TaggingInterpreter` as the runner drives it."""
+    """`TaggingInterpreter` as the runner drives it.
+
+    Args:
+        linked: see `InterpretSystem`.
+    """
 
     name = "joint_tag"
 
-    def __init__(self) -> None:
-        self.program = TaggingInterpreter()
+    def __init__(self, linked: bool = True) -> None:
+        self.program = TaggingInterpreter(linked)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with the tags that were written before them."""

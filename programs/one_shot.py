@@ -42,7 +42,7 @@ class OneShotSystem:
     name = "one_shot"
 
     def __init__(self) -> None:
-        self.program = Default()
+        self.program = Default(linked=False)
         self.program.interpreter.interpret.demos = [demonstration()]
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:

@@ -17,7 +17,7 @@ class TapsSystem:
 
     Args:
         estimator, threshold: see `prefine_dspy.gate.Gate`; a compiled program brings its own.
-        tagger_lm, tags: see `ExtTagSystem`.
+        tagger_lm, tags, linked: see `ExtTagSystem`.
     """
 
     name = "taps"
@@ -28,9 +28,10 @@ class TapsSystem:
         threshold: float = 0.02,
         tagger_lm: str | None = None,
         tags: str | None = None,
+        linked: bool = True,
     ) -> None:
         lm = resolve(tagger_lm) if tagger_lm else None
-        self.program = Taps(estimator, threshold, lm, angle_tags(tags) if tags else None)
+        self.program = Taps(estimator, threshold, lm, angle_tags(tags) if tags else None, linked)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with tags where they were worth it."""

@@ -110,6 +110,15 @@ _UNUSED: dict[str, str] = {
     "GetEvents": "event_location address_of_location",
     "GetFlights": "origin_airport destination_airport",
 }
+# what a request says once for all of its calls; a car may be picked up elsewhere than what one goes to
+_CONTEXTS: dict[str, str] = {
+    **dict.fromkeys(("city", "location", "area", "where_to", "destination"), "place"),
+    **dict.fromkeys(
+        ("date", "departure_date", "check_in_date", "show_date", "pickup_date", "visit_date", "appointment_date"),
+        "date",
+    ),
+    **dict.fromkeys(("return_date", "check_out_date", "dropoff_date"), "end date"),
+}
 _DESCRIPTIONS: dict[str, str] = {
     "GetEvents.category": "style of music or kind of sport, e.g. Jazz, Baseball",
     "GetHomes.area": "city",
@@ -158,4 +167,5 @@ def _parameter(function: str, name: str) -> Parameter:
         enum=suggested or _CLOSED.get(place, ()),
         open=bool(suggested),
         markers=MARKERS,
+        context=_CONTEXTS.get(name, ""),
     )
