@@ -36,7 +36,8 @@ class Default(dspy.Module):
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`; `uncertainty` holds every estimator that the LM's log-probabilities allow, and is
         empty where it gives none."""
-        with dspy.context(lm=scored(dspy.settings.lm)[0]):
+        lm = dspy.settings.lm
+        with dspy.context(lm=scored(lm)[0] if lm is not None else None):  # a missing LM is DSPy's to report
             prediction = self.interpreter(request=request, tools=tools)
         arguments = confidences(prediction.logprobs, prediction.calls, tools)
         prediction.uncertainty = uncertainties(read_tokens(prediction.logprobs), arguments)
