@@ -192,6 +192,8 @@ class NlsiTask:
                 return labels.tagged_demonstrations(train.instances, train.tags, tools)
             case "joint":
                 return labels.joint_demonstrations(train.instances, train.tags, tools)
+            case "read":
+                return labels.reader_demonstrations(train.instances, train.tags, tools)
             case "tag":
                 return labels.tagger_demonstrations(train.tags, tools)
             case "select":
@@ -270,7 +272,12 @@ class NlsiTask:
             )
         found = []
         for instance in split.instances:
-            request, more = instance.request, {}
+            request, wanted, more = instance.request, list(instance.gold), {}
+            if part.step == "read":
+                own = labels.own_call(instance, split.tags, tools)
+                if own is None:
+                    continue
+                request, wanted = request.model_copy(update={"applicable": ()}), [str(own)]
             if part.step == "interpret_tagged":
                 known = labels.gold_tags(instance, split.tags, tools) if gold else None
                 more["tags"] = self._tags(part, program, instance) if known is None else known
@@ -280,9 +287,7 @@ class NlsiTask:
             if part.step != "select":
                 # nobody reads the profile, and MIPROv2 shows whole examples to an LM
                 request = request.model_copy(update={"profile": ()})
-            example = dspy.Example(
-                request=request, tools=tools, gold=list(instance.gold), kind=labels.kind_of(instance), **more
-            )
+            example = dspy.Example(request=request, tools=tools, gold=wanted, kind=labels.kind_of(instance), **more)
             found.append(example.with_inputs("request", "tools", *more))
         return tuple(found)
 
@@ -354,7 +359,7 @@ class NlsiTask:
         instances, instructions = self.source.splits[split].instances, self.source.splits[split].instructions
         n = len(instances)
         with_instructions = sum(bool(one.request.applicable) for one in instances)
-        if self.program == "ext_tag":
+        if self.program in ("ext_tag", "tag_and_compose"):
             return n + len(instructions)
         if self.program == "taps":
             return n + with_instructions + len(instructions)

@@ -5,6 +5,7 @@ examples hold follows from its step:
 
 - "interpret", "joint", "select": a request
 - "interpret_tagged": a request with its instructions tagged
+- "read": a dialogue without instructions; its examples want what the dialogue itself says
 - "tag": an instruction
 - "gate": nothing; its threshold is chosen, not demonstrated
 """
@@ -16,12 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 import dspy
 
+from prefine_dspy.composition import TagAndCompose
 from prefine_dspy.errors import InputError
 from prefine_dspy.interpreter import TaggingInterpreter
 from prefine_dspy.selection import LMSelector, SelectThenInterpret
 from prefine_dspy.taps import Default, ExtTag, Taps
 
-Step = Literal["interpret", "interpret_tagged", "joint", "select", "tag", "gate"]
+Step = Literal["interpret", "interpret_tagged", "joint", "select", "read", "tag", "gate"]
 
 
 class NlsiPart(NamedTuple):
@@ -51,6 +53,7 @@ _PARTS: dict[type, tuple[NlsiPart, ...]] = {
         NlsiPart("tagged", "ext_tag.interpreter", "interpret_tagged"),
         NlsiPart("gate", "gate", "gate"),
     ),
+    TagAndCompose: (NlsiPart("tagger", "tagger", "tag"), NlsiPart("reader", "reader", "read")),
     LMSelector: (NlsiPart("selector", "", "select"),),
     SelectThenInterpret: (_SELECTOR, NlsiPart("interpreter", "default", "interpret")),
 }
