@@ -96,8 +96,9 @@ class _Episode:
             # the rules are about the state that the call found
             self.desk = Desk(copy.deepcopy(before))
         text, failed = self.desk.call(call)
-        broken = [] if failed else broken_rules(before, call, self.script.customer)
-        details: dict[str, Any] = {"violations": broken} if broken else {}
+        details: dict[str, Any] = {}
+        if call.name in WRITES and not failed:
+            details["violations"] = broken_rules(before, call, self.script.customer)
         observation = Observation(source="tool", text=text, call=call, error=failed)
         if call.name == "transfer_to_human" and not failed:
             return self._end("transfer", observation, details)
