@@ -3,8 +3,8 @@
 Time: one tool return of 100 kB, observed, in each notation; the processor's time beside the clock's, which on a busy
 machine is longer. Tokens: the recorded tau-bench runs (`tau_trajectories.jsonl.gz` in FOLDER), mean per LM call, policy
 and tool schemas apart: the raw history against facts, state and residual history, for each form of facts. Every message
-counts 4 tokens beside its text. No LM is asked: the state that an agent would have written is made up from the run's own
-writing calls (`replayed_state`).
+counts 4 tokens beside its text. No LM is asked: the state that an agent would have written is made up from the run's
+own writing calls (`replayed_state`).
 """
 
 from __future__ import annotations

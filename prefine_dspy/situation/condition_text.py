@@ -22,7 +22,9 @@ _OPERATOR = re.compile(
     re.IGNORECASE,
 )
 _QUANTIFIED = re.compile(r"(any|some|all|every)\s+(.+?)\s*:\s+(.+)", re.IGNORECASE | re.DOTALL)
-_JOIN = re.compile(r"""("[^"]*"|'[^']*'|\[[^\]]*\])|\s+(and|or|&&|\|\|)\s+""", re.IGNORECASE)
+_STRING = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'"
+_JOIN = re.compile(rf"({_STRING}|\[(?:{_STRING}|[^\]\"'])*\])|\s+(and|or|&&|\|\|)\s+", re.IGNORECASE)
+_ELEMENT = re.compile(rf"\s*({_STRING}|[^,]+?)\s*(?:,|$)")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 _WORDS: dict[str, Any] = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _LONGEST = 1_000
@@ -30,7 +32,7 @@ _LONGEST = 1_000
 
 def read_condition(text: str) -> Grounding | None:
     """The grounding that a line says; None if it says none that code can check (mixed "and" and "or" included)."""
-    text = " ".join(text.split())
+    text = text.strip()
     if not text or len(text) > _LONGEST:
         return None
     quantified = _QUANTIFIED.fullmatch(text)
@@ -104,7 +106,7 @@ def _subject(text: str) -> tuple[str, str, str]:
 
 def _value(text: str) -> Any:
     if text[:1] == "[" and text[-1:] == "]":
-        return [_value(part.strip()) for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^,]+", text[1:-1]) if part.strip()]
+        return [_value(part) for part in _ELEMENT.findall(text[1:-1])]
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return _unquoted(text)
     if text in _WORDS:

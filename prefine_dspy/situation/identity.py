@@ -94,7 +94,7 @@ def scalar_text(value: Any) -> str:
         return value
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, TypeError, RecursionError):
+    except Exception:  # noqa: BLE001 - too deep, circular, or a foreign object's own __str__
         return f"<{type(value).__name__}>"
 
 

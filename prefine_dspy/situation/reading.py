@@ -70,7 +70,7 @@ def _decoded(result: Any) -> Reading:
             plain = _DECODER.decode(json.dumps(result, default=str))
             if not too_deep(plain):
                 return Reading("json", plain)
-        except (ValueError, TypeError, RecursionError):
+        except Exception:  # noqa: BLE001 - too deep, circular, or a foreign object's own __str__
             pass
     try:
         return Reading("text", "" if result is None else str(result))

@@ -14,7 +14,7 @@ from prefine_dspy.situation.literals import python_literal
 _RECORD = re.compile(r"\s*([A-Za-z_]\w{0,80})\((\w[^=:,()\n]{0,80}?)([=:])")
 _BOUNDARY = {sign: re.compile(rf"(?:^|,\s{{0,9}})([^\W\d]\w{{0,80}}){sign}") for sign in "=:"}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
-_TAIL = re.compile(r"(?:^|\s)((?:[A-Za-z_]\w{0,40}:-?\d{1,9}(?:\.\d{1,17})?,?\s?){1,6})$")
+_NAMED = re.compile(r"(?:[A-Za-z_]\w{0,40}:-?\d{1,9}(?:\.\d{1,17})?(?:,|$)){2,6}")
 _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _ID = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 
@@ -63,6 +63,8 @@ def _fields(inside: str, sign: str) -> list[tuple[str, str]]:
         if not starts or not _inside_list(inside[starts[-1].end() : found.start()]):
             starts.append(found)
         position = found.end()
+    if not starts:
+        return []
     ends = [one.start() for one in starts[1:]] + [len(inside)]
     return [(one[1], inside[one.end() : end]) for one, end in zip(starts, ends, strict=True)]
 
@@ -76,14 +78,13 @@ def _inside_list(value: str) -> bool:
 def _values(name: str, text: str) -> list[tuple[str, Any]]:
     """A field's value; numbers named at the end of a text (`... longitude:1.5,latitude:2.5`) are fields too."""
     if (listed := text.strip())[:1] in ("[", "{"):
-        closed = listed if listed.endswith(("]", "}")) else listed + "]"
-        literal = python_literal(closed)
+        literal = python_literal(listed + "]" if listed.count("[") > listed.count("]") else listed)
         return [(name, text if literal is None else literal)]
-    tail = _TAIL.search(text) if ":" in text else None
-    if tail is None or not text[: tail.start()].strip():
+    before, _, last = text.rpartition(" ")
+    if not before.strip() or ":" not in last or not _NAMED.fullmatch(last):
         return [(name, _scalar(name, text))]
-    named = [pair.partition(":") for pair in re.findall(r"\w+:[-\d.]+", tail[1])]
-    return [(name, text[: tail.start()]), *((key, _scalar(key, value)) for key, _, value in named)]
+    named = [pair.partition(":") for pair in last.split(",") if pair]
+    return [(name, before), *((key, _scalar(key, value)) for key, _, value in named)]
 
 
 def _scalar(name: str, text: str) -> Any:

@@ -84,19 +84,20 @@ def within(
         ),
     )
 
-    def folded(number: int) -> str:
+    def folded(number: int, tell: Callable[[Iterable[View]], str]) -> str:
         away = set(order[:number])
         shown = [view for at, view in enumerate(views) if at not in away]
         gone = [view for at, view in enumerate(views) if at in away]
-        parts = [render(shown) if shown else "", _names(gone), _numbers(gone)]
-        full = "\n".join(part for part in parts[:2] if part)
-        return full if count(full) <= budget else "\n".join(part for part in (parts[0], parts[2]) if part)
+        return "\n".join(part for part in (render(shown) if shown else "", tell(gone)) if part)
 
-    low, high = 1, len(views)
-    while low < high:  # the fewest that must go
-        middle = (low + high) // 2
-        low, high = (low, middle) if count(folded(middle)) <= budget else (middle + 1, high)
-    return folded(low)
+    for tell in (_names, _numbers):
+        low, high = 1, len(views)
+        while low < high:  # the fewest that must go
+            middle = (low + high) // 2
+            low, high = (low, middle) if count(folded(middle, tell)) <= budget else (middle + 1, high)
+        if count(text := folded(low, tell)) <= budget:
+            return text
+    return text
 
 
 def _names(views: Iterable[View]) -> str:

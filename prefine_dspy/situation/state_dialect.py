@@ -23,10 +23,15 @@ _ARROW = re.compile(r"(?:→|->|\$\\to\$)\s*\"?([A-Za-z]+)\"?")
 _DASH = re.compile(r"-\s+")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.|'')*)'", re.DOTALL)
 _LIST = re.compile(r"\[[^\]]{0,2000}\]")
+_KNOWN = rf"\"?(?:{'|'.join(FIELDS)})\"?\s*:"
 _BARE_END = re.compile(
-    rf"\n|\s\|\s|\s(?=\"?(?:{'|'.join(FIELDS)})\"?\s*:(?:\s|[\"'\[]|$))|\s(?=-\s+\"?(?:{'|'.join(FIELDS)})\"?\s*:)|\s(?=→|->|\$\\to)",
+    rf"\n|\s\|\s|\s(?={_KNOWN}(?:\s|[\"'\[]|$))|\s(?=-\s+{_KNOWN})|\s(?=→|->|\$\\to)|\s(?=[^\W\d][\w\-]{{0,60}}:\s?[\"'])",
     re.IGNORECASE,
 )
+_ITEM = re.compile(rf"\s*-\s+(?!{_KNOWN})({_QUOTED.pattern}|[^\n]+?)\s*?(?=\n|\s-\s|$)", re.IGNORECASE)
+_WORD = re.compile(r"\s*[\"'*]?([A-Za-z]+)[\"'*]?")
+_ONE_WORD = frozenset(("status", "source", "known", "kind"))
+"""Fields whose value is one word, whatever follows it on the line."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 _WORDS: dict[str, Any] = {"true": True, "True": True, "false": False, "False": False}
 _WORDS |= {word: None for word in ("null", "Null", "None", "~", "")}  # "none" is a value: no backlight
@@ -78,8 +83,9 @@ class _Entries:
         last = self.entries[-1] if self.entries else None
         if new or last is None or (name in last and name in ("name", "scope", "condition")):
             self.entries.append({})
-        self.position = end
-        self._set(name, self._value())
+        word = _WORD.match(self.text, end) if name in _ONE_WORD else None
+        self.position = word.end() if word else end
+        self._set(name, bare_value(word[1]) if word else self._value())
 
     def _named(self, entry: re.Match[str]) -> None:
         """`I1: "Exchange keyboard" -> ...`: the name, and what the section is about as its value."""
@@ -93,6 +99,15 @@ class _Entries:
         if self.entries:
             self.entries[-1].setdefault(name, value)
 
+    def _items(self, item: re.Match[str] | None) -> list[Any]:
+        """A list written with dashes."""
+        items = []
+        while item:
+            items.append(_bare_or_quoted(item[1].strip()))
+            self.position = item.end()
+            item = _ITEM.match(self.text, self.position)
+        return items
+
     def _value(self) -> Any:
         """The value from here on: quoted, a list, or words up to the end of the line or the next field."""
         while self.position < len(self.text) and self.text[self.position] in " \t":
@@ -103,10 +118,17 @@ class _Entries:
         if listed := _LIST.match(self.text, self.position):
             self.position = listed.end()
             return _list(listed[0])
+        if item := _ITEM.match(self.text, self.position):
+            return self._items(item)
         end = _BARE_END.search(self.text, self.position)
         bare = self.text[self.position : end.start() if end else len(self.text)].strip()
         self.position = end.start() if end else len(self.text)
         return bare_value(bare)
+
+
+def _bare_or_quoted(text: str) -> Any:
+    quoted = _QUOTED.fullmatch(text)
+    return _unescaped(quoted) if quoted else bare_value(text)
 
 
 def bare_value(text: str) -> Any:

@@ -14,6 +14,9 @@ from prefine_dspy.situation.state_dialect import SECTIONS, bare_value, read_dial
 LONGEST = 20_000
 """Characters of a state; a longer one is noise, and YAML takes seconds for it."""
 _LONGEST_REPAIR = 4_000
+_MOST_WRAPPERS = 3
+_MOST_BRACKETS = 400
+"""Of a state that is no JSON: more are noise, which the tolerant readers take seconds for."""
 
 
 def read_sections(text: str) -> dict[str, Any] | None:
@@ -33,15 +36,15 @@ def read_sections(text: str) -> dict[str, Any] | None:
 
 
 def sections_of(value: Any) -> dict[str, Any] | None:
-    """The part of a decoded value that is a state, also one level below a key such as "state"."""
-    if not isinstance(value, dict):
-        return None
-    plain = {str(key).strip().casefold(): one for key, one in value.items()}
-    found = {name: plain[name] for name in SECTIONS if name in plain}
-    if found:
-        return found
-    inner = next((plain[key] for key in ("state", "state_layer") if isinstance(plain.get(key), dict)), None)
-    return sections_of(inner) if inner is not None else None
+    """The part of a decoded value that is a state, also below a key such as "state"."""
+    for _ in range(_MOST_WRAPPERS):
+        if not isinstance(value, dict):
+            return None
+        plain = {str(key).strip().casefold(): one for key, one in value.items()}
+        if found := {name: plain[name] for name in SECTIONS if name in plain}:
+            return found
+        value = next((plain[key] for key in ("state", "state_layer") if key in plain), None)
+    return None
 
 
 def _json(text: str) -> Any:
@@ -49,6 +52,8 @@ def _json(text: str) -> Any:
 
 
 def _repaired_json(text: str) -> Any:
+    if text.count("[") + text.count("{") > _MOST_BRACKETS:
+        return None
     start = text.find("{")
     return json_repair.loads(text[start : start + _LONGEST_REPAIR]) if start >= 0 else None
 
@@ -58,6 +63,8 @@ def _dialect(text: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
+    if text.count("[") + text.count("{") > _MOST_BRACKETS:
+        return None
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with less
 
 
