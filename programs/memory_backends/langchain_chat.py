@@ -24,7 +24,7 @@ from programs.memory_backends.library_lm import LibraryLM, Message
 
 MOST_CALLS = 5
 # Random ids are in every prompt of LangMem: without them a prompt is the same whenever it is made, and shorter.
-_IDS = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
+_IDS = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(?![0-9a-f])")
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
 
@@ -118,11 +118,20 @@ def _message(message: BaseMessage) -> Message:
 
 
 def _instructions(functions: Sequence[dict[str, Any]]) -> str:
-    lines = [
-        f"- {one['name']}: {one.get('description', '')} args: {json.dumps(one['parameters'], ensure_ascii=False)}"
-        for one in functions
-    ]
+    lines = []
+    for one in functions:
+        arguments = json.dumps(_brief(one["parameters"]), ensure_ascii=False)
+        lines.append(f"- {one['name']}: {one.get('description', '')} args: {arguments}")
     return 'Answer with JSON {"calls": [{"name": ..., "args": {...}}]} that uses only these tools:\n' + "\n".join(lines)
+
+
+def _brief(schema: Any) -> Any:
+    """A schema without what only a grammar needs: the alternatives of a value that may be anything."""
+    if isinstance(schema, list):
+        return [_brief(one) for one in schema]
+    if isinstance(schema, dict):
+        return {name: _brief(value) for name, value in schema.items() if name not in ("anyOf", "title")}
+    return schema
 
 
 def _read(answer: str) -> list[dict[str, Any]] | None:
