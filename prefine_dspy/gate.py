@@ -11,9 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from prefine_dspy.confidence import Token
+from prefine_dspy.errors import InputError
 from prefine_dspy.types import ToolCall
 
 Estimator = Literal["least_confidence", "sequence_margin", "margin_at_t", "weakest_argument", "disagreement"]
@@ -41,6 +42,20 @@ class Gate(BaseModel):
         """Whether to tag. An answer whose uncertainty is not known counts as unsure: the tagger costs calls, a wrong
         answer more."""
         return uncertainty.get(self.estimator, math.inf) >= self.threshold
+
+
+def gate_of(estimator: str, threshold: float) -> Gate:
+    """The gate of a program's options.
+
+    Raises:
+        InputError: no such estimator, or a threshold that is no number.
+    """
+    if estimator not in ESTIMATORS:
+        raise InputError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+    try:
+        return Gate.model_validate({"estimator": estimator, "threshold": threshold})
+    except ValidationError:
+        raise InputError(f"threshold must be a number, e.g. 0.02, not {threshold!r}") from None
 
 
 def uncertainties(tokens: Sequence[Token], arguments: Sequence[Mapping[str, float]] = ()) -> dict[str, float]:

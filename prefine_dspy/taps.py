@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import dspy
 
 from prefine_dspy.confidence import confidences, read_tokens, scored
-from prefine_dspy.gate import Estimator, Gate, disagreement, uncertainties
+from prefine_dspy.gate import Estimator, disagreement, gate_of, uncertainties
 from prefine_dspy.interpreter import Interpreter, TaggedInterpreter
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tagging import Tagger
@@ -108,7 +108,7 @@ class Taps(dspy.Module):
         super().__init__()
         self.default = Default(linked)
         self.ext_tag = ExtTag(lm, table, linked)
-        self.gate = Gate(estimator=estimator, threshold=threshold)
+        self.gate = gate_of(estimator, threshold)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `ExtTag.forward`; `uncertainty` is that of the first answer and `first_calls` are its calls. Without

@@ -83,3 +83,22 @@ def test_empty_predictors_are_filled_and_others_left_alone():
     filled = fill_empty(program, pools, 2, 0)
     assert [len(predictor.demos) for _, predictor in filled.named_predictors()] == [1, 2, 2, 2]
     assert not program.memory.verify.demos
+
+
+def covering(kind, *names):
+    return [Labelled(dspy.Example(kind=kind, name=name), (kind,), (name,)) for name in names]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_to_be_covered_is_shown_across_the_kinds(seed):
+    # the narrow kind can only show a and b, so the wide one has to show the rest
+    some = [*covering("wide", *"aaaaabbbbbcde"), *covering("narrow", *"aaab")]
+    chosen = choose(some, 6, seed)
+    assert kinds(chosen) == {"wide": 3, "narrow": 3}
+    assert {demo.name for demo in chosen} == set("abcde")
+    assert [demo.name for demo in chosen] == [demo.name for demo in choose(some, 6, seed)]
+
+
+def test_own_steps_keep_their_places_in_a_choice_that_covers():
+    own = [Labelled(dspy.Example(kind="own", name="x"), ("wide",))]
+    assert "x" in [demo.name for demo in choose(covering("wide", *"abc"), 2, 0, first=own)]
