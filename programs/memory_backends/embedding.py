@@ -78,6 +78,9 @@ class CountedEmbedding:
         return self._vectors(texts)
 
     def _vectors(self, texts: Sequence[str]) -> list[Vector]:
+        if not all(isinstance(text, str) for text in texts):
+            # an LM's answer got this far; that is no error of the embedding model
+            raise TypeError("only text can be embedded")
         try:
             # a static model has no vector for nothing
             return self.model.vectors([text or " " for text in texts])

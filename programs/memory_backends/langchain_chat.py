@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -60,20 +60,19 @@ class LibraryChat(BaseChatModel):
             chat.append({"role": "user", "content": _instructions(functions)})
             schema = calls_schema(functions, must_call)
         chat = [{**one, "content": _IDS.sub(self._alias, one["content"])} for one in chat]
-        names = {one["name"] for one in functions}
-        answer = self.lm.ask(chat, schema, usable=lambda reply: not names or _usable(reply, names, must_call))
-        calls = self._calls(answer, names)
+        known = {one["name"]: one["parameters"] for one in functions}
+        answer = self.lm.ask(chat, schema, usable=lambda reply: not known or _usable(reply, known, must_call))
+        calls = self._calls(answer, known)
         message = AIMessage(content="" if calls else answer, tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
-    def _calls(self, answer: str, names: set[str]) -> list[dict[str, Any]]:
+    def _calls(self, answer: str, known: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The calls of an answer, with ids that repeat when the answer does."""
         key = hashlib.sha256(answer.encode("utf-8", "replace")).hexdigest()[:8]
         ids = {alias: own for own, alias in self._aliases.items()}
         return [
             {"name": one["name"], "args": _renamed(one["args"], ids), "id": f"call_{key}_{number}"}
-            for number, one in enumerate(_read(answer) or [])
-            if one["name"] in names
+            for number, one in enumerate(_read(answer, known) or [])
         ]
 
     def _alias(self, match: re.Match[str]) -> str:
@@ -134,8 +133,14 @@ def _brief(schema: Any) -> Any:
     return schema
 
 
-def _read(answer: str) -> list[dict[str, Any]] | None:
-    """The calls of an answer, also in a code block or in prose; None when it is something else."""
+def _read(answer: str, known: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The calls of an answer, also in a code block or in prose; None when it is something else.
+
+    Args:
+        answer: of the LM.
+        known: parameter schemas by name. Calls of others, or without an argument that has to be there, are left out:
+            LangMem's library for calls would ask for them again without end.
+    """
     start, end = answer.find("{"), answer.rfind("}")
     try:
         calls = json.loads(answer[start : end + 1])["calls"]
@@ -143,18 +148,19 @@ def _read(answer: str) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(calls, list):
         return None
-    return [
-        one
-        for one in calls
-        if isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("args"), dict)
-    ]
+    return [one for one in calls if _is_call(one, known)]
 
 
-def _usable(answer: str, names: set[str], must_call: bool) -> bool:
-    calls = _read(answer)
-    if calls is None:
+def _is_call(value: Any, known: Mapping[str, Any]) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("args"), dict):
         return False
-    return any(one["name"] in names for one in calls) or not must_call
+    name = value.get("name")
+    return isinstance(name, str) and name in known and set(known[name].get("required", ())) <= set(value["args"])
+
+
+def _usable(answer: str, known: Mapping[str, Any], must_call: bool) -> bool:
+    calls = _read(answer, known)
+    return calls is not None and (bool(calls) or not must_call)
 
 
 def _renamed(value: Any, ids: dict[str, str]) -> Any:

@@ -21,6 +21,8 @@ from programs.memory_backends.texts import messages
 ROOT = "memories"
 SNIPPETS, PROFILE = (ROOT, "snippets"), (ROOT, "profile")
 ALL = 100_000  # memories of one user at most
+# trustcall asks again and again after an exception, and only LangGraph stops it: after 10,000 steps if nobody says less
+MOST_STEPS = 25
 LOOKED_UP = 8  # existing memories shown to the writer; below 4 the library looks up none
 
 
@@ -89,7 +91,7 @@ class LangMemStore:
         chat = convert_to_messages(messages(session, self._calls))
         with tracing_context(enabled=False):
             for manager in self._managers:
-                for put in manager.invoke({"messages": chat, "max_steps": 1}):
+                for put in manager.invoke({"messages": chat, "max_steps": 1}, {"recursion_limit": MOST_STEPS}):
                     place = (tuple(put["namespace"]), put["key"])
                     if place not in self._order:
                         self._order.append(place)

@@ -1,6 +1,7 @@
 import importlib.util
 import re
 
+import dspy
 import pytest
 
 if importlib.util.find_spec("langmem") is None:
@@ -16,9 +17,11 @@ from library_contract import (
     check_that_nothing_leaves_the_folder,
     last,
 )
-from scripted_lm import Script, prompt_of
+from scripted_lm import Script, lm_of, prompt_of
+from small_world import SESSIONS, TOOLS
 
 from prefine_dspy.errors import MissingExtra
+from prefine_dspy.types import Memory
 from programs.langmem import LangMemSystem
 
 NONE = {"calls": []}
@@ -122,6 +125,24 @@ def test_arguments_of_the_wrong_shape_are_asked_again_and_then_given_up():
     update = built(LangMemSystem(), Script(answer))[0]
     assert last(update)["lm_calls"] > 2
     assert update.memory.notes == ()
+
+
+def test_a_patch_without_its_document_is_not_asked_for_without_end():
+    def answer(request):
+        lost = {"calls": [call("PatchDoc", planned_edits="none", patches=[])]}
+        return lost if "UserProfile" in prompt_of(request) else NONE
+
+    update = built(LangMemSystem(), Script(answer))[0]
+    assert last(update)["lm_calls"] == 2
+    assert update.parse_failures == 1
+
+
+def test_an_lm_that_fails_while_the_profile_is_rewritten_ends_the_update():
+    """There the library catches everything and asks again."""
+    script = Script(lambda request: OSError("gone") if "UserProfile" in prompt_of(request) else NONE)
+    with dspy.context(lm=lm_of(script)), pytest.raises(Exception, match="gone"):
+        LangMemSystem().update(Memory(), SESSIONS[:1], TOOLS)
+    assert len(script.requests) == 2
 
 
 def test_memories_are_a_function_of_what_was_read():

@@ -62,5 +62,12 @@ def test_an_error_is_kept(model, monkeypatch):
     assert isinstance(account.error, OSError)
 
 
+def test_what_is_no_text_is_refused_without_blame_for_the_model(model):
+    account = Account()
+    with pytest.raises(TypeError):
+        CountedEmbedding(model, account)([5])
+    assert account.error is None
+
+
 def test_a_hosted_model_is_known_by_its_name(model):
     assert model.identity == "made/up"
