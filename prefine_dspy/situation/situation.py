@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from prefine_dspy.errors import InputError
 from prefine_dspy.situation.extraction import ERROR, RESULT, Observation, extract
@@ -37,14 +37,16 @@ class Layers(NamedTuple):
 
 
 class Change(NamedTuple):
-    """An intent whose status code changed, or that the agent moved.
+    """An intent whose status code changed.
 
     Args:
+        step: of the last observation before it.
         kind: "blocked" by a violated constraint, "lifted" when it no longer is, "released" when what it waited for came
             true, "held" when that is no longer true.
     """
 
-    kind: str
+    step: int
+    kind: Literal["blocked", "lifted", "released", "held"]
     intent: str
     reason: str
 
@@ -107,6 +109,7 @@ class SituationState:
         step: observations so far.
         stale: turns since the last state that could be read.
         problems: how often each kind of problem occurred.
+        changes: every block, release and so on, oldest first.
     """
 
     def __init__(
@@ -127,6 +130,7 @@ class SituationState:
         self.step = 0
         self.stale = 0
         self.problems: Counter[str] = Counter()
+        self.changes: list[Change] = []
         self._verbatim: set[tuple[EntityKey, str]] = set()
         self._check = propagate(self.said, self.facts)
 
@@ -255,7 +259,9 @@ class SituationState:
             intents = tuple(_pending(one) if one.name in stopped else one for one in said.intents)
             self.said = self.said.model_copy(update={"intents": intents})
         self._check = after
-        return _changes(before, after)
+        changes = _changes(self.step, before, after)
+        self.changes += changes
+        return changes
 
     # ------------------------------------------------------------------------------------------------------ rendering
 
@@ -321,20 +327,20 @@ def _pending(intent: Intent) -> Intent:
     return intent.model_copy(update={"status": "pending"}) if intent.status == "active" else intent
 
 
-def _changes(before: Check, after: Check) -> tuple[Change, ...]:
+def _changes(step: int, before: Check, after: Check) -> tuple[Change, ...]:
     found = []
     for intent in after.layer.intents:
         old: IntentStatus | None = before.status(intent.name)
         if old == intent.status:
             continue
         if intent.status == "blocked" and after.blocked(intent.name):
-            found.append(Change("blocked", intent.name, intent.reason))
+            found.append(Change(step, "blocked", intent.name, intent.reason))
         elif old == "blocked" and before.blocked(intent.name) and intent.status != "completed":
-            found.append(Change("lifted", intent.name, intent.reason))
+            found.append(Change(step, "lifted", intent.name, intent.reason))
         elif old == "pending" and intent.status == "active" and intent.depends_on:
-            found.append(Change("released", intent.name, intent.reason))
+            found.append(Change(step, "released", intent.name, intent.reason))
         elif old == "active" and intent.status == "pending" and intent.depends_on:
-            found.append(Change("held", intent.name, intent.reason))
+            found.append(Change(step, "held", intent.name, intent.reason))
     return tuple(found)
 
 

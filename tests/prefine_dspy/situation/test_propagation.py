@@ -72,6 +72,11 @@ def test_a_block_is_lifted_to_pending_and_what_it_released_is_held_again() -> No
     assert situation.state.constraints[0].status == "satisfied"
     see_cabin(situation, "basic_economy")
     assert [one.status for one in situation.state.intents] == ["blocked", "active", "pending"]
+    assert [(one.step, one.kind, one.intent) for one in situation.changes] == [
+        *((1, "blocked", "modify"), (1, "released", "rebook")),
+        *((2, "lifted", "modify"), (2, "held", "rebook")),
+        *((3, "blocked", "modify"), (3, "released", "rebook")),
+    ]
 
 
 def test_a_repeated_block_does_not_become_the_agents_own_word() -> None:

@@ -151,6 +151,8 @@ def test_a_booking_is_not_filed_under_the_user_it_was_made_for(shared_data: Path
             seen = situation.observe(call.tool, call.arguments, call.result)
             if call.tool == "book_reservation" and not seen.error:
                 booked.append((seen.entities[0], decoded(call.result)["reservation_id"]))
+                # the first id among the arguments is the user's: it must not win
+                assert next(name for name in call.arguments if name.endswith("_id")) == "user_id"
     assert len(booked) == 23
     assert all(key == EntityKey("reservation", id) for key, id in booked)
 
