@@ -31,7 +31,7 @@ SYSTEMS = {
     "joint_tag": Entry("nlsi", "programs.joint_tag:JointTagSystem"),
     "taps": Entry("nlsi", "programs.taps:TapsSystem"),
     "one_shot": Entry("nlsi", "programs.one_shot:OneShotSystem"),
-    "tag_and_compose": Entry("nlsi", "programs.tag_and_compose:TagAndComposeSystem"),
+    "tag_and_repair": Entry("nlsi", "programs.tag_and_repair:TagAndRepairSystem"),
     "select": Entry("nlsi", "programs.select:SelectSystem"),
     "select_then_interpret": Entry("nlsi", "programs.select_then_interpret:SelectThenInterpretSystem"),
 }

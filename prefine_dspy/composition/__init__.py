@@ -1,11 +1,11 @@
-"""Calls composed from a dialogue's own calls and tagged instructions: no LM reads instructions at query time.
+"""Calls repaired from tags: what tagged instructions say and an answer lacks is filled in by a rule.
 
-TAPS shows tags to an LM, which then writes the calls. But tags say already which words are values of which arguments;
-what is left, conditions, alternatives and what calls have in common, is a rule. A user's instructions are tagged once,
-whenever they change, and a request costs one short LM call over the dialogue alone.
+TAPS shows tags to an LM, which then writes the calls anew. But tags say already which words are values of which
+arguments; what is left, conditions, alternatives and what calls have in common, can be computed. So a second answer is
+saved, and an answer is never made worse by being written again: what it holds stays.
 """
 
-from prefine_dspy.composition.compose import compose
-from prefine_dspy.composition.tag_and_compose import TagAndCompose
+from prefine_dspy.composition.repair import repair
+from prefine_dspy.composition.tag_and_repair import TagAndRepair
 
-__all__ = ["TagAndCompose", "compose"]
+__all__ = ["TagAndRepair", "repair"]

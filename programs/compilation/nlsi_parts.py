@@ -5,7 +5,6 @@ examples hold follows from its step:
 
 - "interpret", "joint", "select": a request
 - "interpret_tagged": a request with its instructions tagged
-- "read": a dialogue without instructions; its examples want what the dialogue itself says
 - "tag": an instruction
 - "gate": nothing; its threshold is chosen, not demonstrated
 """
@@ -17,13 +16,13 @@ from typing import Any, Literal, NamedTuple
 
 import dspy
 
-from prefine_dspy.composition import TagAndCompose
+from prefine_dspy.composition import TagAndRepair
 from prefine_dspy.errors import InputError
 from prefine_dspy.interpreter import TaggingInterpreter
 from prefine_dspy.selection import LMSelector, SelectThenInterpret
 from prefine_dspy.taps import Default, ExtTag, Taps
 
-Step = Literal["interpret", "interpret_tagged", "joint", "select", "read", "tag", "gate"]
+Step = Literal["interpret", "interpret_tagged", "joint", "select", "tag", "gate"]
 
 
 class NlsiPart(NamedTuple):
@@ -53,7 +52,7 @@ _PARTS: dict[type, tuple[NlsiPart, ...]] = {
         NlsiPart("tagged", "ext_tag.interpreter", "interpret_tagged"),
         NlsiPart("gate", "gate", "gate"),
     ),
-    TagAndCompose: (NlsiPart("tagger", "tagger", "tag"), NlsiPart("reader", "reader", "read")),
+    TagAndRepair: (NlsiPart("default", "default", "interpret"), NlsiPart("tagger", "tagger", "tag")),
     LMSelector: (NlsiPart("selector", "", "select"),),
     SelectThenInterpret: (_SELECTOR, NlsiPart("interpreter", "default", "interpret")),
 }

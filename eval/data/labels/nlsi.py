@@ -74,40 +74,6 @@ def joint_demonstrations(
     return found
 
 
-def reader_demonstrations(
-    instances: Sequence[NlsiInstance], tags: Mapping[str, str], tools: Catalogue
-) -> list[Labelled]:
-    """For an `Interpreter` that reads the dialogue alone (`TagAndCompose`). See `own_call`."""
-    found = []
-    for instance in instances:
-        own = own_call(instance, tags, tools)
-        if own is not None and _fits(own, tools, query_text(instance.request.query)):
-            lines = instruction_lines(())
-            found.append(_labelled(instance, ("standing", "query"), standing=lines, calls=[_shown(own, tools)]))
-    return found
-
-
-def own_call(instance: NlsiInstance, tags: Mapping[str, str], tools: Catalogue) -> ToolCall | None:
-    """What the dialogue itself asks for: the gold's first function, with the arguments that all its calls share and
-    no instruction has, unless the dialogue says them too. None where instructions have no gold tags."""
-    tagged = [gold_tagged(text, tags, tools) for text in instance.request.texts()]
-    gold = instance.gold_calls()
-    if not gold or any(one is None for one in tagged):
-        return None
-    function, dialogue = gold[0].name, query_text(instance.request.query).casefold()
-    calls = [call for call in gold if call.name == function]
-    instructed = {(action.name, slot.name) for one in tagged if one for action in one.actions for slot in action.slots}
-    shared = {
-        name: value for name, value in calls[0].arguments.items() if all(c.arguments.get(name) == value for c in calls)
-    }
-    kept = {
-        name: value
-        for name, value in shared.items()
-        if (function, name) not in instructed or value_text(value).casefold() in dialogue
-    }
-    return ToolCall(name=function, arguments=kept)
-
-
 def tagger_demonstrations(tags: Mapping[str, str], tools: Catalogue) -> list[Labelled]:
     """For `Tagger`: one a tagged instruction; kinds are how many functions and values it has.
 

@@ -12,8 +12,6 @@ from eval.data.labels.nlsi import (
     interpreter_demonstrations,
     joint_demonstrations,
     kind_of,
-    own_call,
-    reader_demonstrations,
     selector_demonstrations,
     shown_calls,
     tagged_demonstrations,
@@ -109,21 +107,6 @@ def test_an_instruction_without_gold_tags_leaves_its_row_out(train):
     (shown,) = tagged_demonstrations([one], tags, train.tools)
     assert shown.demo.tagged == "- <a:GET_RESTAURANTS> I like <sl:CUISINE> Thai</sl> food.</a>"
     assert joint_demonstrations([one], {LIKES.text: "other words"}, train.tools) == []
-
-
-def test_what_the_dialogue_says_itself(train):
-    tags = {LIKES.text: "[IN:GET_RESTAURANTS I like [SL:CUISINE Thai ] food. ]"}
-    gold = ['GetRestaurants(city="Porto", cuisine="Thai")', 'GetMovies(location="Porto")']
-    of_instruction = instance(gold, "Find me a restaurant in Porto.", LIKES)
-    assert str(own_call(of_instruction, tags, train.tools)) == 'GetRestaurants(city="Porto")'
-    said_as_well = instance(gold, "Find me a restaurant in Porto with Thai food.", LIKES)
-    assert str(own_call(said_as_well, tags, train.tools)) == 'GetRestaurants(city="Porto", cuisine="Thai")'
-    alternatives = instance([gold[0], 'GetRestaurants(city="Porto", cuisine="Greek")'], "A restaurant in Porto.", LIKES)
-    assert str(own_call(alternatives, tags, train.tools)) == 'GetRestaurants(city="Porto")'
-    assert own_call(of_instruction, {}, train.tools) is None
-    (shown,) = reader_demonstrations([of_instruction], tags, train.tools)
-    assert shown.demo.standing == NO_INSTRUCTIONS
-    assert shown.demo.calls == [{"function": "GetRestaurants", "arguments": {"city": "Porto"}}]
 
 
 def test_tagger_demonstrations_are_what_it_should_answer(train):

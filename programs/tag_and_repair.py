@@ -1,0 +1,36 @@
+"""Beyond TAPS: what tags say and an answer lacks is filled in by a rule, without a second answer."""
+
+from __future__ import annotations
+
+import dspy
+
+from prefine_dspy.composition import TagAndRepair
+from prefine_dspy.gate import Estimator
+from prefine_dspy.lm import resolve
+from prefine_dspy.standing import InstructedQuery
+from prefine_dspy.tools import Catalogue
+from programs.tag_tables import angle_tags
+
+
+class TagAndRepairSystem:
+    """`TagAndRepair` as the runner drives it.
+
+    Args:
+        estimator, threshold, tagger_lm, tags: see `TapsSystem`.
+    """
+
+    name = "tag_and_repair"
+
+    def __init__(
+        self,
+        estimator: Estimator = "least_confidence",
+        threshold: float = 0.0,
+        tagger_lm: str | None = None,
+        tags: str | None = None,
+    ) -> None:
+        lm = resolve(tagger_lm) if tagger_lm else None
+        self.program = TagAndRepair(estimator, threshold, lm, angle_tags(tags) if tags else None)
+
+    def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
+        """The calls, repaired where that seemed worth the tagger's calls."""
+        return self.program(request=request, tools=tools)
