@@ -192,8 +192,6 @@ class NlsiTask:
                 return labels.tagged_demonstrations(train.instances, train.tags, tools)
             case "joint":
                 return labels.joint_demonstrations(train.instances, train.tags, tools)
-            case "read":
-                return labels.reader_demonstrations(train.instances, train.tags, tools)
             case "tag":
                 return labels.tagger_demonstrations(train.tags, tools)
             case "select":
@@ -272,12 +270,7 @@ class NlsiTask:
             )
         found = []
         for instance in split.instances:
-            request, wanted, more = instance.request, list(instance.gold), {}
-            if part.step == "read":
-                own = labels.own_call(instance, split.tags, tools)
-                if own is None:
-                    continue
-                request, wanted = request.model_copy(update={"applicable": ()}), [str(own)]
+            request, more = instance.request, {}
             if part.step == "interpret_tagged":
                 known = labels.gold_tags(instance, split.tags, tools) if gold else None
                 more["tags"] = self._tags(part, program, instance) if known is None else known
@@ -287,7 +280,9 @@ class NlsiTask:
             if part.step != "select":
                 # nobody reads the profile, and MIPROv2 shows whole examples to an LM
                 request = request.model_copy(update={"profile": ()})
-            example = dspy.Example(request=request, tools=tools, gold=wanted, kind=labels.kind_of(instance), **more)
+            example = dspy.Example(
+                request=request, tools=tools, gold=list(instance.gold), kind=labels.kind_of(instance), **more
+            )
             found.append(example.with_inputs("request", "tools", *more))
         return tuple(found)
 
@@ -359,7 +354,7 @@ class NlsiTask:
         instances, instructions = self.source.splits[split].instances, self.source.splits[split].instructions
         n = len(instances)
         with_instructions = sum(bool(one.request.applicable) for one in instances)
-        if self.program in ("ext_tag", "tag_and_compose"):
+        if self.program in ("ext_tag", "tag_and_repair"):
             return n + len(instructions)
         if self.program == "taps":
             return n + with_instructions + len(instructions)
@@ -373,8 +368,9 @@ class NlsiTask:
 
     def arguments(self) -> dict[str, Any]:
         """See `Task.arguments`."""
+        gold = [f"{text}\t{tags}" for name in ("train", "dev") for text, tags in self.source.splits[name].tags.items()]
         table = {"table": self.table} if self.table else {}
-        return {"bootstrap_instances": self.bootstrap_instances, **table}
+        return {"bootstrap_instances": self.bootstrap_instances, "gold_tags": _sha256(gold)[:16], **table}
 
     def data_part(self) -> DataPart:
         """See `Task.data_part`; a split's histories are its dialogues."""
