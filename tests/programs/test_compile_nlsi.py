@@ -229,6 +229,15 @@ def test_a_killed_compilation_ends_like_an_undisturbed_one(tmp_path, knowing, mo
     assert len(again.requests) == calls + 1  # the call in which it died
 
 
+def test_other_gold_tags_are_another_compilation(tmp_path, knowing):
+    compile_(tmp_path, "ext_tag", "--part", "interpreter")
+    tags = tmp_path / "tags.csv"
+    lines = (MINI_NLSI / "tags.csv").read_text(encoding="utf-8").splitlines()
+    tags.write_text("\n".join(lines[:100]) + "\n", encoding="utf-8")
+    result = compile_(tmp_path, "ext_tag", "--part", "interpreter", "--tags", str(tags), "--resume", expect=2)
+    assert "gold_tags" in result.stderr
+
+
 def test_own_logs_need_consent(tmp_path, knowing):
     own = tmp_path / "logs"
     shutil.copytree(MINI_NLSI, own)
