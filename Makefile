@@ -23,9 +23,11 @@ check: venv ## ruff and mypy
 model: venv ## fetch the local models
 	$(BIN)/python -m prefine_dspy.lm pull qwen2.5-coder-1.5b smollm2-135m
 
-bench: venv ## the three benchmark scripts: harness, scoring, local LM
+bench: venv ## the benchmark scripts: harness, scoring, store, situation, local LM
 	$(BIN)/python -m eval.bench_harness
 	$(BIN)/python -m eval.bench_scoring
+	$(BIN)/python -m eval.bench_store
+	$(BIN)/python -m eval.bench_situation
 	$(BIN)/python -m prefine_dspy.lm.bench
 
 venv: $(STAMP) ## build .venv with development extras

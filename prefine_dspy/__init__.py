@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from prefine_dspy.interop.catalogue import catalogue
     from prefine_dspy.prefine import PRefine
     from prefine_dspy.result import Result
+    from prefine_dspy.situation import SituationState
     from prefine_dspy.user_memory import UserMemory
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ _LAZY = {
     "Agent": "prefine_dspy.agent",
     "PRefine": "prefine_dspy.prefine",
     "Result": "prefine_dspy.result",
+    "SituationState": "prefine_dspy.situation",
     "UserMemory": "prefine_dspy.user_memory",
     "acomplete": "prefine_dspy.completion",
     "catalogue": "prefine_dspy.interop.catalogue",
@@ -45,6 +47,7 @@ __all__ = [
     "Query",
     "Result",
     "Session",
+    "SituationState",
     "Tool",
     "ToolCall",
     "Turn",
