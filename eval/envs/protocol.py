@@ -115,14 +115,29 @@ class Environment(Protocol):
         max_steps: actions after which an episode is given up.
     """
 
-    name: str
-    tasks: Sequence[EnvTask]
-    policy: str
-    tools: Catalogue
-    writes: frozenset[str]
-    now: str | None
-    greeting: str
-    max_steps: int
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tasks(self) -> Sequence[EnvTask]: ...
+
+    @property
+    def policy(self) -> str: ...
+
+    @property
+    def tools(self) -> Catalogue: ...
+
+    @property
+    def writes(self) -> frozenset[str]: ...
+
+    @property
+    def now(self) -> str | None: ...
+
+    @property
+    def greeting(self) -> str: ...
+
+    @property
+    def max_steps(self) -> int: ...
 
     def reset(self, task_id: str, *, trial: int = 0) -> Observation:
         """Begin a task anew; the user's first words.

@@ -1,15 +1,16 @@
 """An LM that plays a benchmark's user, or its judge.
 
 The benchmarks ask their LM through a function of their own, which knows hosted LMs or a web address. Here that function
-is replaced, where a benchmark is used, by one that asks the `dspy.LM` the caller named: a local one works, answers
-are in the run's cache and count in its budget. The prompts stay the benchmark's.
+is led, while an episode is under way, to the `dspy.LM` that the caller named: a local one works, answers are in the
+run's cache and count in its budget. The prompts stay the benchmark's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 
 import dspy
@@ -47,7 +48,7 @@ _current: ContextVar[Speaker | None] = ContextVar("prefine_eval_speaker", defaul
 
 @contextmanager
 def speaking(speaker: Speaker | None) -> Iterator[None]:
-    """Whatever a benchmark asks its LM inside the block, this speaker answers; with None it is an error to ask."""
+    """Whatever a benchmark asks its LM inside the block, this speaker answers; with None nobody does."""
     token = _current.set(speaker)
     try:
         yield
@@ -55,16 +56,47 @@ def speaking(speaker: Speaker | None) -> Iterator[None]:
         _current.reset(token)
 
 
-def current_speaker(who: str) -> Speaker:
-    """The innermost block's speaker.
+def required(lm: dspy.BaseLM | None, who: str) -> dspy.BaseLM:
+    """The LM that was named.
 
     Args:
         who: what it would play, for the message ("a user", "a judge").
 
     Raises:
-        InputError: no LM was named.
+        InputError: none was.
+    """
+    if lm is None:
+        raise InputError(f"this benchmark needs an LM that plays {who}: name it with --user-lm")
+    return lm
+
+
+def lead_to_speaker(module: ModuleType, function: str, answer: Callable[..., Any]) -> None:
+    """Let a benchmark's function that asks an LM ask the speaker instead; outside of `speaking` it does what it did.
+
+    Args:
+        module: where the benchmark looks the function up.
+        function: its name there.
+        answer: called with the speaker and the function's own arguments; returns what the function would.
+    """
+    original = getattr(module, function)
+    if getattr(original, "leads_to_speaker", False):
+        return
+
+    def led(*arguments: Any, **named: Any) -> Any:
+        speaker = _current.get()
+        return original(*arguments, **named) if speaker is None else answer(speaker, *arguments, **named)
+
+    led.leads_to_speaker = True  # type: ignore[attr-defined]
+    setattr(module, function, led)
+
+
+def current_speaker() -> Speaker:
+    """The innermost block's speaker.
+
+    Raises:
+        RuntimeError: outside of one.
     """
     speaker = _current.get()
     if speaker is None:
-        raise InputError(f"this benchmark needs an LM that plays {who}: name it with --user-lm")
+        raise RuntimeError("nobody speaks here: ask inside `with speaking(...)`")
     return speaker

@@ -17,7 +17,7 @@ import dspy
 from eval.envs.episode import Episode, EpisodeStep
 from eval.envs.missing import not_installed
 from eval.envs.protocol import Action, EnvTask, Observation, Reply, Step, Stop, Termination, task_of
-from eval.envs.speaker import Speaker, current_speaker, speaking
+from eval.envs.speaker import Speaker, current_speaker, required, speaking
 from prefine_dspy.errors import InputError
 from prefine_dspy.interop.catalogue import catalogue
 from prefine_dspy.types import ToolCall
@@ -96,8 +96,11 @@ class TauBench:
     def reset(self, task_id: str, *, trial: int = 0) -> Observation:
         """See `Environment.reset`."""
         task_of(self.tasks, task_id, self.name)
-        self._speaker = Speaker(self._user, trial) if isinstance(self._user, dspy.BaseLM) else None
-        self._env.user = _lm_user() if self._user is None or self._speaker is not None else self._user
+        if self._user is None or isinstance(self._user, dspy.BaseLM):
+            self._speaker = Speaker(required(self._user, "a user"), trial)
+            self._env.user = _lm_user()
+        else:
+            self._env.user = self._user
         with speaking(self._speaker):
             first = self._env.reset(task_index=int(task_id))
         self._running = True
@@ -157,7 +160,7 @@ def _lm_user() -> Any:
             self.total_cost = 0.0
 
         def generate_next_message(self, messages: list[dict[str, Any]]) -> str:
-            text = current_speaker("a user")(messages)
+            text = current_speaker()(messages)
             self.messages.append({"role": "assistant", "content": text})
             return text
 

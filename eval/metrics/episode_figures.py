@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from eval.envs.aspects import ASPECT_POINTS, score
 from eval.envs.episode import Episode
 from eval.envs.protocol import Reply
 from prefine_dspy.types import ToolCall
 
 _SUCCESS = 1 - 1e-6
 """tau-bench's own tolerance."""
-ASPECT_POINTS = {"best": 1.0, "correct": 0.8}
-"""UserBench's rewards for the best option of an aspect and for another right one."""
 
 
 class EpisodeFigures(NamedTuple):
@@ -93,7 +92,7 @@ def _parts(episode: Episode) -> dict[str, float]:
     found: dict[str, float] = {}
     if aspects := _last(episode, "aspects"):
         grades = list(aspects.values())
-        found["score"] = sum(ASPECT_POINTS.get(grade, 0.0) for grade in grades) / len(grades)
+        found["score"] = score(aspects)
         found["cer"] = sum(grade in ASPECT_POINTS for grade in grades) / len(grades)
         found["ber"] = sum(grade == "best" for grade in grades) / len(grades)
     preferences = _last(episode, "preferences")
