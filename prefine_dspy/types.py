@@ -104,6 +104,22 @@ class Choice(_Noun):
     sessions: tuple[str, ...]
 
 
+class Note(_Noun):
+    """One entry of a memory that is a collection (Mem0, LangMem, A-MEM, retrieval), not one hypothesis.
+
+    Args:
+        id: unique in its memory.
+        text: as it is shown to an LM.
+        session: id of the session that wrote it last; empty when unknown.
+        data: what else its library keeps of it, as JSON.
+    """
+
+    id: str
+    text: str
+    session: str = ""
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
 class Memory(_Noun):
     """What is remembered of one user: one short hypothesis about their latent preference (PRefine section 5.1).
 
@@ -112,12 +128,14 @@ class Memory(_Noun):
         version: how many hypotheses have been accepted so far.
         sessions: ids of the sessions seen, oldest first.
         evidence: recurring choices kept beside the hypothesis, most frequent first; usually none.
+        notes: of the memory libraries; PRefine has none.
     """
 
     text: str = ""
     version: int = 0
     sessions: tuple[str, ...] = ()
     evidence: tuple[Choice, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class MemoryUpdate(_Noun):
