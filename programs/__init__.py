@@ -26,6 +26,10 @@ class Entry(NamedTuple):
 SYSTEMS = {
     "full_history": Entry("mpt", "programs.full_history:FullHistorySystem"),
     "prefine": Entry("mpt", "programs.prefine:PRefineSystem"),
+    "rag": Entry("mpt", "programs.rag:RagSystem"),
+    "mem0": Entry("mpt", "programs.mem0:Mem0System"),
+    "langmem": Entry("mpt", "programs.langmem:LangMemSystem"),
+    "amem": Entry("mpt", "programs.amem:AMemSystem"),
     "interpret": Entry("nlsi", "programs.interpret:InterpretSystem"),
     "ext_tag": Entry("nlsi", "programs.ext_tag:ExtTagSystem"),
     "joint_tag": Entry("nlsi", "programs.joint_tag:JointTagSystem"),

@@ -45,7 +45,7 @@ def tags(
         programs = []
         for one in dict.fromkeys(share):
             for number in dict.fromkeys(seed or [0]):
-                found = corrupt(gold, one, number, strategy, tools=nlsi_catalogue())  # type: ignore[arg-type]
+                found = corrupt(gold, one, number, strategy, tools=nlsi_catalogue())
                 file = out / f"{strategy}-{round(100 * one):03d}-{number}.csv"
                 _write(file, found.tags)
                 changed = sum(applied.changed for applied in found.applied)
