@@ -1,7 +1,7 @@
 import pytest
 
 from prefine_dspy.artifact import save_program
-from prefine_dspy.errors import InputError
+from prefine_dspy.errors import InputError, MissingExtra
 from prefine_dspy.manifest import Manifest, OptimizerPart, ProgramPart
 from prefine_dspy.taps import Taps
 from programs import SYSTEMS, compiled_options, load_system, systems_for
@@ -9,7 +9,11 @@ from programs import SYSTEMS, compiled_options, load_system, systems_for
 
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_every_system_can_be_loaded_and_knows_its_name(name):
-    system = load_system(name)
+    try:
+        system = load_system(name)
+    except MissingExtra as missing:
+        assert name in ("rag", "mem0", "langmem", "amem")
+        pytest.skip(str(missing))
     assert system.name == name
     assert system.program.named_predictors()
 
@@ -52,7 +56,7 @@ def test_options_reach_the_program():
 
 
 def test_systems_are_listed_by_what_they_answer():
-    assert systems_for("mpt") == ["full_history", "prefine"]
+    assert systems_for("mpt") == ["full_history", "prefine", "rag", "mem0", "langmem", "amem"]
     assert {"interpret", "ext_tag", "joint_tag", "taps", "select"} < set(systems_for("nlsi"))
 
 
