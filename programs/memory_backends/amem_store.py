@@ -47,7 +47,7 @@ def modules() -> tuple[Any, Any]:
         from agentic_memory import memory_system
         from chromadb.utils.embedding_functions import SentenceTransformerEmbeddingFunction
     except ImportError as error:
-        if error.name and error.name.startswith("agentic_memory."):
+        if error.name == "agentic_memory" and not isinstance(error, ModuleNotFoundError):
             raise InputError(
                 "agentic_memory here is another package than a-mem: pip uninstall agentic-memory, then "
                 "pip install 'prefine-dspy[amem]'"
