@@ -19,11 +19,14 @@ def state_text(answer: str) -> str | None:
 
 def without_state(answer: str) -> str:
     """The answer without its state, for the user and the tools: no tag and no content of one is ever left in it."""
-    while (opened := _OPEN.search(answer)) is not None:
-        closed = _CLOSE.search(answer, opened.end())
-        before, after = answer[: opened.start()], answer[closed.end() :] if closed else ""
-        answer = (before.rstrip() + "\n" + after.lstrip()) if before.strip() and after.strip() else before + after
-    return _CLOSE.sub("", answer).strip()
+    while True:  # what is taken out may have parted another tag
+        while (opened := _OPEN.search(answer)) is not None:
+            closed = _CLOSE.search(answer, opened.end())
+            before, after = answer[: opened.start()], answer[closed.end() :] if closed else ""
+            answer = (before.rstrip() + "\n" + after.lstrip()) if before.strip() and after.strip() else before + after
+        if _CLOSE.search(answer) is None:
+            return answer.strip()
+        answer = _CLOSE.sub("", answer)
 
 
 def unfenced(text: str) -> str:
