@@ -23,6 +23,7 @@ from eval.tokens import counting
 from prefine_dspy.errors import InputError
 from prefine_dspy.rendering import history_text
 from prefine_dspy.types import Memory
+from programs.memory_backends.system import BackendSystem
 from programs.system import System
 
 PRESENTATION = Presentation(summarise, brief_text, report_text, score_rows, draw)
@@ -95,6 +96,10 @@ class MPTTask:
 
     def phases(self, folder: RunFolder, guard: RunGuard) -> Iterator[Phase]:
         """Memories where a program keeps any, then items."""
+        for system in self.systems.values():
+            if isinstance(system, BackendSystem):
+                # a library's files stay in the run's folder, and its tokens are counted like everybody's
+                system.folder, system.count = folder.path / "stores", self._counting.count
         builder = MemoryBuilder(
             folder.memories, self.memory_lm, guard, self.benchmark.catalogues["base"], self._counting.count
         )
@@ -166,6 +171,7 @@ class MPTTask:
             "problems": answer.problems,
             "gold": [call.model_dump(mode="json") for call in instance.gold],
             "scores": graded.scores,
-            "memory": memory.text,
+            # of a store with notes what was shown; all of it is in memories.jsonl once
+            "memory": shown if memory.notes else memory.text,
             "memory_tokens": self._counting.count(shown),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,15 @@ def _embed(texts: list[str]) -> Any:
 
 @cache
 def _wordllama() -> Any:
+    handlers = list(logging.getLogger().handlers)
     try:
         import wordllama
     except ImportError:
         raise MissingExtra("the local embedding model", "rag") from None
+    finally:
+        # its import calls logging.basicConfig, and every library's messages would come out
+        for handler in set(logging.getLogger().handlers) - set(handlers):
+            logging.getLogger().removeHandler(handler)
     # its default looks for the tokenizer in a folder that the wheel does not have, and then asks the hub
     here = Path(wordllama.__file__).parent
     return wordllama.WordLlama.load(dim=LOCAL_DIMENSIONS, disable_download=True, cache_dir=here)
