@@ -23,6 +23,7 @@ def cost(items: Sequence[Record], updates: Sequence[Record]) -> dict[str, Any]:
         **{f"{name}_per_session": _mean(updates, name) for name in _PER_UNIT},
         "accepted_share": sum(one["accepted"] for one in updates) / len(updates) if updates else None,
         "update_parse_failures": sum(one["parse_failures"] for one in updates) if updates else None,
+        **_written(updates),
         "update_lm_errors": sum(one["status"] == "lm_error" for one in updates) if updates else None,
         "memory_tokens_per_item": sum(one.get("memory_tokens", 0) for one in items) / len(items) if items else None,
         **{f"{name}_per_item": _mean(items, name) for name in _PER_UNIT},
@@ -36,6 +37,21 @@ def cost(items: Sequence[Record], updates: Sequence[Record]) -> dict[str, Any]:
 
 
 _PER_UNIT = ("input_tokens", "output_tokens", "lm_calls", "lm_seconds")
+
+
+def _written(updates: Sequence[Record]) -> dict[str, int | float | None]:
+    """What memory libraries say of their updates: entries written a session, texts embedded for them, and what went
+    wrong without an exception. None for systems that keep no such books."""
+    books = [
+        one["attempts"][-1] for one in updates if one.get("attempts") and one["attempts"][-1].get("stage") == "write"
+    ]
+    if not books:
+        return dict.fromkeys(("written_per_session", "embedding_tokens_per_session", "library_failures"))
+    return {
+        "written_per_session": sum(one["written"] for one in books) / len(books),
+        "embedding_tokens_per_session": sum(one["embedding_tokens"] for one in books) / len(books),
+        "library_failures": sum(one["failed"] for one in books),
+    }
 
 
 def over_sessions(updates: Sequence[Record], key: str) -> list[float]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from eval.costs import over_sessions
 from eval.journal import read_lines
-from eval.markdown import cell_text, table
+from eval.markdown import cell_text, report_text, table
 from eval.report import app
 from eval.tables import by_interference, competing, deltas, item_score, scores, summarise
 
@@ -125,6 +125,20 @@ def test_unseen_functions_are_a_table_of_their_own() -> None:
     program = summary["programs"]["p"]
     assert program["scores"]["strict"]["cf"]["O-F1"]["all"]["value"] == 100
     assert program["extended"]["strict"]["cf"]["O-F1"]["all"]["value"] == 0
+
+
+def test_what_a_memory_library_did_silently_is_in_the_costs() -> None:
+    line = {"program": "p", "accepted": True, "memory_tokens": 10, "parse_failures": 0, "status": "ok"}
+    book = {"stage": "write", "embedding_tokens": 30, "unparsed": 0}
+    updates = [
+        {**line, "session": at, "usage": item()["usage"], "attempts": [{**book, "written": 2 * at, "failed": at - 1}]}
+        for at in (1, 2)
+    ]
+    cost = summarise([item()], updates)["programs"]["p"]["cost"]
+    assert (cost["written_per_session"], cost["embedding_tokens_per_session"], cost["library_failures"]) == (3, 30, 1)
+    text = report_text(summarise([item()], updates), ("strict",))
+    assert "failures inside the library" in text
+    assert "failures inside the library" not in report_text(summarise([item()], []), ("strict",))
 
 
 def test_costs_are_per_session_and_per_item() -> None:
