@@ -229,18 +229,20 @@ class NlsiTask:
             first = self._asked(lambda request: program.default(request=request, tools=self.source.tools), instance)
             gated = bool(instance.request.applicable)
             second = first
-            if gated:
+            if gated and first is not None:  # without a first answer the program never comes to the second
                 second = self._asked(
                     lambda request: program.ext_tag(request=request, tools=self.source.tools), instance
                 )
             uncertainty = dict(first.uncertainty) if first is not None else {}
-            if not uncertainty:
-                uncertainty = self._sampled(program, instance)
             default, tagged = (item_of(instance, one, self.source.tools, selects=False) for one in (first, second))
             cases.append(nlsi_gate.Case(uncertainty, default, tagged, gated))  # type: ignore[arg-type]
             if number % 20 == 0:
                 self.say(f"gate: {number} of {len(instances)} dev requests answered with and without tags")
-        return cases
+        if any(case.uncertainty for case in cases):
+            return cases
+        # an LM without log-probabilities; where it gives them, single answers that could not be read have none either
+        sampled = [self._sampled(program, instance) for instance in instances]
+        return [case._replace(uncertainty=one) for case, one in zip(cases, sampled, strict=True)]
 
     def _sampled(self, program: Any, instance: NlsiInstance) -> dict[str, float]:
         """For LMs without log-probabilities: by samples."""

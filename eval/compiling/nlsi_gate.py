@@ -7,6 +7,7 @@ correlation with the F1 of the first answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,8 @@ class Case(NamedTuple):
     """One dev request.
 
     Args:
-        uncertainty: of the first answer, by estimator.
+        uncertainty: of the first answer, by estimator; empty where the answer could not be read. As for `Gate`, an
+            uncertainty that is not known counts as unsure.
         default, tagged: the scores without and with tags.
         gated: it has instructions; without any there is nothing to tag and the first answer stands.
     """
@@ -53,7 +55,7 @@ class Row(NamedTuple):
 
 
 def rows_of(cases: Sequence[Case], part: Part) -> list[Row]:
-    """By estimator that every case has, best first; of equal ones that which tags less.
+    """By estimator that every case with a known uncertainty has, best first; of equal ones that which tags less.
 
     Raises:
         InputError: there is nothing to choose on.
@@ -63,9 +65,10 @@ def rows_of(cases: Sequence[Case], part: Part) -> list[Row]:
         raise InputError(
             "the gate needs dev requests with instructions: raise --dev-instances, or leave out --part gate"
         )
+    known = [case for case in cases if case.uncertainty]
     found = []
     for name in ESTIMATORS:
-        if all(name in case.uncertainty for case in cases):
+        if known and all(name in case.uncertainty for case in known):
             found.append(_row(name, cases, gated, part))
     if not found:
         raise InputError("the LM gives no log-probabilities, and no samples were taken: the gate cannot be set")
@@ -103,14 +106,20 @@ def record(rows: Sequence[Row]) -> dict[str, dict[str, float | None]]:
 
 def _row(name: Estimator, cases: Sequence[Case], gated: Sequence[Case], part: Part) -> Row:
     chosen = choose_threshold(
-        [case.uncertainty[name] for case in gated],
+        [_unsure(case, name) for case in gated],
         [_worth(case.default, part) for case in gated],
         [_worth(case.tagged, part) for case in gated],
     )
-    final = [case.tagged if case.gated and case.uncertainty[name] >= chosen.value else case.default for case in cases]
+    final = [case.tagged if case.gated and _unsure(case, name) >= chosen.value else case.default for case in cases]
     em, f1 = _mean([score.em for score in final]), _mean([score.f1 for score in final])
     threshold = chosen._replace(score=em if part == "em" else f1)
-    return Row(name, pearson([c.uncertainty[name] for c in cases], [c.default.f1 for c in cases]), threshold, em, f1)
+    measured = [case for case in cases if name in case.uncertainty]
+    r = pearson([case.uncertainty[name] for case in measured], [case.default.f1 for case in measured])
+    return Row(name, r, threshold, em, f1)
+
+
+def _unsure(case: Case, name: Estimator) -> float:
+    return case.uncertainty.get(name, math.inf)
 
 
 def _worth(score: NlsiScore, part: Part) -> float:

@@ -55,6 +55,25 @@ def test_without_a_search_nobody_is_asked(knowing):
     assert not knowing.requests
 
 
+def test_an_answer_that_cannot_be_read_does_not_stop_the_gate():
+    knowing = KnowingNlsi(demonstrated=False)
+    usual, garbled = knowing.answer, []
+
+    def answer(request):
+        given = usual(request)
+        text = request.messages[-1].text or ""
+        if "calls" in given and "tagged:" not in text and not garbled:
+            garbled.append(text)
+        return "I would rather not." if text in garbled else given
+
+    knowing._answer = answer
+    task = task_of("taps", knowing.lm)
+    found = task.calibrate("gate", load_system("taps").program)
+    assert len(garbled) == 1
+    assert found.options["estimator"] != "disagreement", "nobody was asked for samples"
+    assert found.program.gate.estimator == found.options["estimator"]
+
+
 def test_dev_of_the_whole_task_is_what_the_selector_selects(knowing):
     task = task_of("select_then_interpret", knowing.lm)
     program = load_system("select_then_interpret").program

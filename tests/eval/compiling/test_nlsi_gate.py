@@ -45,6 +45,15 @@ def test_an_estimator_that_not_every_answer_has_is_no_choice():
     assert [row.estimator for row in rows_of(cases, "f1")] == ["least_confidence"]
 
 
+def test_an_answer_without_any_uncertainty_counts_as_unsure():
+    best = rows_of([*CASES, Case({}, WRONG, RIGHT, True)], "em")[0]
+    assert best.estimator == "least_confidence" and best.em == 1.0
+    assert best.threshold.tagged == 0.6, "it is tagged whatever the threshold, as the gate does"
+    assert best.pearson == rows_of(CASES, "em")[0].pearson
+    worse = rows_of([*CASES, Case({}, RIGHT, WRONG, True)], "em")[0]
+    assert worse.em == 0.8
+
+
 def test_nothing_to_choose_on_is_said():
     with pytest.raises(InputError, match="--dev-instances"):
         rows_of([case(0.1, RIGHT, RIGHT, gated=False)], "em")
