@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.data.nlsi import REASONING_TYPES
+from eval.data.nlsi_catalogue import nlsi_catalogue
 from eval.metrics import nlsi_reference, nlsi_strict
 from eval.metrics.locations import find_aliases
 from eval.metrics.nlsi_score import NlsiScore
 from eval.scoring.task import Id, Pairs, Scored, Settings, Task
 from prefine_dspy.errors import InputError
-
-REASONING_TYPES = ("NoneApplicable", "Plain", "MultiHop", "MultiPreference", "MultiDomain", "Conflict")
-"""The paper's order; other names follow it."""
 
 
 def score_reference(pairs: Pairs, settings: Settings) -> Scored:
@@ -26,8 +25,11 @@ def score_reference(pairs: Pairs, settings: Settings) -> Scored:
 
 
 def score_strict(pairs: Pairs, settings: Settings) -> Scored:
+    """By the types of NLSI's arguments, as in a run."""
+    tools = nlsi_catalogue()
     scores = {
-        one: nlsi_strict.score_answer(_call_strings(one, gold), prediction) for one, (gold, prediction) in pairs.items()
+        one: nlsi_strict.score_answer(_call_strings(one, gold), prediction, tools)
+        for one, (gold, prediction) in pairs.items()
     }
     return _scored(scores, settings, ["scorer: strict"])
 
@@ -45,6 +47,7 @@ def _scored(scores: dict[Id, NlsiScore], settings: Settings, about: list[str]) -
         for one, score in scores.items()
     ]
     lines = [*about, f"items: {len(scores)}", _line("all", list(scores.values()))]
+    # the paper's order; other names follow it
     groups: dict[str, list[NlsiScore]] = {one: [] for one in REASONING_TYPES if one in types.values()}
     for one, score in scores.items():
         if one in types:

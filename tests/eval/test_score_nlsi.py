@@ -55,6 +55,12 @@ def test_the_strict_scorer_is_the_default(tmp_path):
     assert item["em"] == item["em_length_checked"] == item["f1"] == 1.0
 
 
+def test_the_strict_scorer_knows_the_types_of_arguments(tmp_path):
+    gold = [{"id": n, "gold": [call]} for n, call in enumerate(('GetHotels(has_wifi="yes")', 'GetBanks(amount="yes")'))]
+    answers = ['GetHotels(has_wifi="True")', 'GetBanks(amount="True")']
+    assert [item["em"] for item in items(run(tmp_path, gold, answers))] == [1.0, 0.0]
+
+
 def test_reasoning_types_get_their_own_lines_in_the_paper_s_order(tmp_path):
     gold = [
         {"id": 1, "gold": [DINNER], "reasoning_type": "Conflict"},
