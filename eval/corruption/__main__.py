@@ -40,6 +40,8 @@ def tags(
     with _errors():
         if strategy not in STRATEGIES:
             raise InputError(f"no strategy {strategy!r}: use {', '.join(STRATEGIES)}")
+        if odd := [one for one in share if abs(100 * one - round(100 * one)) > 1e-9]:
+            raise InputError(f"--share {odd[0]}: files are named by whole percents: use {round(odd[0], 2)}")
         gold = _gold(tags)
         out.mkdir(parents=True, exist_ok=True)
         programs = []

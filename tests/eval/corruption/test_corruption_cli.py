@@ -65,3 +65,10 @@ def test_what_cannot_be_used_is_one_line(words, tmp_path, monkeypatch):
 def test_an_unknown_strategy_is_refused(gold, tmp_path):
     done = run("tags", "--tags", gold, "--out", tmp_path / "o", "--share", 0, "--strategy", "magic")
     assert done.exit_code == 2 and "semantic_slot" in done.output
+
+
+def test_shares_that_no_file_name_can_say_are_refused(gold, tmp_path):
+    done = run("tags", "--tags", gold, "--out", tmp_path / "o", "--share", 0.29, "--share", 0.125)
+    assert done.exit_code == 2 and "--share 0.125" in done.output and "use 0.12" in done.output
+    assert not (tmp_path / "o").exists()
+    assert run("tags", "--tags", gold, "--out", tmp_path / "o", "--share", 0.29).exit_code == 0
