@@ -216,37 +216,6 @@ def _overlap(a: set[str], b: set[str]) -> bool:
     return bool(shared) and (shared == a or shared == b or 2 * len(shared) >= len(a | b))
 
 
-class Shares(NamedTuple):
-    """Which errors the answers of one program hold.
-
-    Args:
-        n: items.
-        by_kind: share of items with at least one error of a kind.
-        by_category: the same for the paper's categories.
-        without_error: share of items without any.
-    """
-
-    n: int
-    by_kind: dict[str, float]
-    by_category: dict[str, float]
-    without_error: float
-
-
-def shares(items: Sequence[Mapping[Kind, int]]) -> Shares:
-    """The share of items with each category. An item may have several."""
-    n = len(items)
-
-    def share(kinds: Sequence[Kind]) -> float:
-        return sum(any(item.get(kind) for kind in kinds) for item in items) / n if n else 0.0
-
-    return Shares(
-        n,
-        {kind: share([kind]) for kind in KINDS},
-        {name: share(kinds) for name, kinds in PAPER_CATEGORIES.items()},
-        sum(not any(item.values()) for item in items) / n if n else 0.0,
-    )
-
-
 def relative_change(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float | None]:
     """By category, how much rarer (negative) or more frequent it became: -0.25 is a quarter fewer. None where it was
     never there before."""

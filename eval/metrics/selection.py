@@ -18,7 +18,7 @@ from prefine_dspy.standing import InstructedQuery
 
 
 class SelectionScore(NamedTuple):
-    """One instance, or the plain mean of several; all between 0 and 1."""
+    """One instance; all between 0 and 1."""
 
     em: float
     precision: float
@@ -41,14 +41,6 @@ def score_selection(gold: Iterable[str], selected: Iterable[str]) -> SelectionSc
         return SelectionScore(0.0, 0.0, 0.0, 0.0)
     precision, recall = right / len(given), right / len(wanted)
     return SelectionScore(float(wanted == given), precision, recall, 2 * precision * recall / (precision + recall))
-
-
-def mean_selection(scores: Iterable[SelectionScore]) -> SelectionScore:
-    """The mean of each column over instances (F1 is the mean of instance F1s); zeros without instances."""
-    rows = list(scores)
-    if not rows:
-        return SelectionScore(0.0, 0.0, 0.0, 0.0)
-    return SelectionScore(*(sum(column) / len(rows) for column in zip(*rows, strict=True)))
 
 
 class SelectionMetric:

@@ -20,7 +20,6 @@ from programs.memory_backends.texts import messages
 
 ROOT = "memories"
 SNIPPETS, PROFILE = (ROOT, "snippets"), (ROOT, "profile")
-ALL = 100_000  # memories of one user at most
 # trustcall asks again and again after an exception, and only LangGraph stops it: after 10,000 steps if nobody says less
 MOST_STEPS = 25
 LOOKED_UP = 8  # existing memories shown to the writer; below 4 the library looks up none

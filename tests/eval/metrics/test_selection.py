@@ -3,7 +3,7 @@
 import dspy
 import pytest
 
-from eval.metrics.selection import SelectionMetric, SelectionScore, mean_selection, score_selection
+from eval.metrics.selection import SelectionMetric, SelectionScore, score_selection
 from prefine_dspy.standing import InstructedQuery, StandingInstruction
 from prefine_dspy.types import Query
 
@@ -25,11 +25,6 @@ ALL, NONE = SelectionScore(1.0, 1.0, 1.0, 1.0), SelectionScore(0.0, 0.0, 0.0, 0.
 )
 def test_one_instance(gold, selected, expected):
     assert score_selection(gold, selected) == expected
-
-
-def test_the_mean_is_over_instances():
-    assert mean_selection([ALL, NONE, NONE, ALL]) == SelectionScore(0.5, 0.5, 0.5, 0.5)
-    assert mean_selection([]) == NONE
 
 
 LIKES_SOUP = StandingInstruction(id="1", text="Soup first.")
