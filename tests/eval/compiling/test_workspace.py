@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,5 +40,5 @@ def test_what_is_no_compilation_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_process_that_was_killed_at_its_start_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "config.json.part").write_text("{", encoding="utf-8")
-    with opened(tmp_path):
-        pass
+    with opened(tmp_path) as workspace:
+        assert json.loads((tmp_path / "config.json").read_text(encoding="utf-8")) == workspace.config
