@@ -59,6 +59,13 @@ def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Q
     return kept, dropped
 
 
+def is_said(value: str, text: str) -> bool:
+    """Whether a text holds a value as whole words; both in lower case. A boolean is not said by its name."""
+    if not value.strip() or value in ("true", "false"):
+        return False
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+
+
 def _of_context(call: ToolCall, calls: Sequence[ToolCall], tools: Catalogue) -> dict[str, object]:
     tool = tools.get(call.name)
     found: dict[str, object] = {}
@@ -92,7 +99,7 @@ def _said(call: ToolCall, calls: Sequence[ToolCall], said: str) -> dict[str, obj
     return {
         name: next(iter(options.values()))
         for name, options in values.items()
-        if name not in call.arguments and len(options) == 1 and next(iter(options)) in said and next(iter(options))
+        if name not in call.arguments and len(options) == 1 and is_said(next(iter(options)), said)
     }
 
 

@@ -91,7 +91,7 @@ class Taps(dspy.Module):
     """Answer, and tag and answer again when unsure.
 
     Args:
-        estimator: see `gate.Gate`; "disagreement" samples `gate.SAMPLES` answers, for LMs without log-probabilities.
+        estimator: see `gate.Gate`; "disagreement" samples `SAMPLES` answers, for LMs without log-probabilities.
         threshold: see `gate.Gate`.
         lm, table: see `ExtTag`.
         linked: see `Interpreter`.

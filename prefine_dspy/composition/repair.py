@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from prefine_dspy.composition.branches import Arguments, branches
 from prefine_dspy.composition.facts import Fact, facts_by_function
 from prefine_dspy.composition.values import alike
-from prefine_dspy.shared_context import link
+from prefine_dspy.shared_context import is_said, link
 from prefine_dspy.tagging import Tagged
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Query, ToolCall, value_text
@@ -49,7 +49,7 @@ def _repaired(calls: Sequence[Arguments], facts: Sequence[Fact], said: str) -> l
     stated: Arguments = {}
     for call in calls:
         for name, value in call.items():
-            if name not in told or value.casefold() in said:
+            if name not in told or is_said(value.casefold(), said):
                 stated.setdefault(name, value)
     wanted = branches(stated, facts)
     free = list(wanted)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefine_dspy.shared_context import link, without_idle_questions
+from prefine_dspy.shared_context import is_said, link, without_idle_questions
 from prefine_dspy.tools import Catalogue, Parameter, Tool
 from prefine_dspy.types import Query, ToolCall, Turn
 
@@ -68,6 +68,13 @@ def test_calls_of_a_function_share_what_the_dialogue_says():
     calls = [ToolCall.of("GetFood", cuisine="Thai", phone_number="12"), ToolCall.of("GetFood", cuisine="Greek")]
     assert linked(*calls, said="Food! My number is 12")[1].arguments == {"cuisine": "Greek", "phone_number": "12"}
     assert linked(*calls, said="Food!") == calls  # an instruction's value may belong to its alternative only
+
+
+def test_a_part_of_a_word_is_not_said():
+    calls = [ToolCall.of("GetFood", cuisine="Thai", phone_number="1"), ToolCall.of("GetFood", cuisine="Greek")]
+    assert linked(*calls, said="Food for the 10th") == calls
+    assert linked(*calls, said="My number: 1.")[1].arguments["phone_number"] == "1"
+    assert not is_said("true", "is that true") and not is_said(" ", "a b")
 
 
 def test_one_call_is_left_alone():
