@@ -30,7 +30,7 @@ from eval.tasks.kinds import KINDS, kind_of
 from eval.tasks.task import Task
 from prefine_dspy import lm as lms
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
-from programs import SYSTEMS, compiled_options, load_system, systems_for
+from programs import SYSTEMS, compiled_options, file_identities, load_system, systems_for
 
 FAILED, BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 1, 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -198,6 +198,7 @@ def load_programs(asked: Asked, task: str) -> tuple[dict[str, Any], list[Program
                 name=name,
                 options=options,
                 fingerprint=fingerprint(system.program, compiled_options(name)),
+                files=file_identities(options),
             )
         )
     return systems, described

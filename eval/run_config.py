@@ -59,6 +59,7 @@ class ProgramConfig(BaseModel):
         name: its name in the registry of programs.
         options: what it was loaded with.
         fingerprint: sha256 over its prompts, demonstrations and predictors.
+        files: by option that names a file (`tags`), a hash over its content: the name alone says nothing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,6 +68,7 @@ class ProgramConfig(BaseModel):
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
     fingerprint: str = ""
+    files: dict[str, str] = Field(default_factory=dict)
 
 
 class RunConfig(BaseModel):
@@ -184,6 +186,11 @@ def check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> Non
     """
     if "task" in now:
         before = {"task": FIRST_TASK, **before}
+    # nor did they say what was in their programs' files: that cannot be compared
+    there, here = before.get("programs", []), now.get("programs", [])
+    if len(there) == len(here):
+        unsaid = [{"files": new.get("files", {}), **old} for old, new in zip(there, here, strict=True)]
+        before = {**before, "programs": unsaid}
     if lines := differences(before, now):
         raise InputError(
             f"{folder} was started with another configuration; "

@@ -53,9 +53,12 @@ def gate_of(estimator: str, threshold: float) -> Gate:
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
     try:
-        return Gate.model_validate({"estimator": estimator, "threshold": threshold})
+        gate = Gate.model_validate({"estimator": estimator, "threshold": threshold})
     except ValidationError:
-        raise InputError(f"threshold must be a number, e.g. 0.02, not {threshold!r}") from None
+        gate = None
+    if gate is None or isinstance(threshold, bool) or math.isnan(gate.threshold):  # nothing is as large as NaN
+        raise InputError(f"threshold must be a number, e.g. 0.02, not {threshold!r}")
+    return gate
 
 
 def uncertainties(tokens: Sequence[Token], arguments: Sequence[Mapping[str, float]] = ()) -> dict[str, float]:

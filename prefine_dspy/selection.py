@@ -125,8 +125,11 @@ def selector(by: By, k: int, embedder: str) -> dspy.Module:
     """The selector of that name; `k` and `embedder` are for those that rank.
 
     Raises:
-        InputError: unknown name.
+        InputError: unknown name, or a `k` or `embedder` that is none.
     """
+    _positive(k)
+    if not isinstance(embedder, str):
+        raise InputError(f"embedder must be local, or provider/model as LiteLLM knows it, not {embedder!r}")
     if by == "lm":
         return LMSelector()
     if by == "bm25":

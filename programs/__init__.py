@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from prefine_dspy.errors import InputError
@@ -39,6 +40,8 @@ SYSTEMS = {
     "select": Entry("nlsi", "programs.select:SelectSystem"),
     "select_then_interpret": Entry("nlsi", "programs.select_then_interpret:SelectThenInterpretSystem"),
 }
+FILE_OPTIONS = ("tags",)
+"""Options of systems that name a file which decides their answers."""
 
 
 def systems_for(task: str) -> list[str]:
@@ -80,6 +83,17 @@ def compiled_options(name: str) -> dict[str, Any]:
     return dict(read_manifest(find_program(compiled)).program.options) if compiled else {}
 
 
+def file_identities(options: Mapping[str, Any]) -> dict[str, str]:
+    """By option that names a file, a hash over that file's content.
+
+    Args:
+        options: as `load_system` took them.
+    """
+    from programs.tag_tables import identity
+
+    return {name: identity(options[name]) for name in FILE_OPTIONS if options.get(name) is not None}
+
+
 def _parts(name: str) -> tuple[str, str]:
     """The system's name and that of a compiled program; one of them may be missing."""
     base, at, compiled = name.partition("@")
@@ -117,4 +131,13 @@ def _system(name: str, options: dict[str, Any]) -> Any:
     return kind(**options)
 
 
-__all__ = ["SYSTEMS", "Entry", "NlsiSystem", "System", "compiled_options", "load_system", "systems_for"]
+__all__ = [
+    "SYSTEMS",
+    "Entry",
+    "NlsiSystem",
+    "System",
+    "compiled_options",
+    "file_identities",
+    "load_system",
+    "systems_for",
+]

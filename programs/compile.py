@@ -41,7 +41,7 @@ from programs.compilation.job import Settings
 from programs.compilation.nlsi_parts import nlsi_parts
 from programs.compilation.optimizers import OPTIMIZERS
 from programs.compilation.parts import graft, parts_in
-from programs.tag_tables import angle_tags
+from programs.tag_tables import identity, table_of
 
 BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -245,8 +245,9 @@ def _begin_nlsi(
         _check_start(str(start), loaded.manifest, task.program)
         task.options = dict(loaded.manifest.program.options)
     task.options |= {key: value for key, value in options.items() if key in known}
-    task.table = Path(options["tags"]).name if "tags" in options else ""
-    run = {"lm": task.tagger_lm, "table": angle_tags(options["tags"]) if "tags" in options else None}
+    tags = options.get("tags")
+    run = {"lm": task.tagger_lm, "table": table_of(tags)}
+    task.table = "" if tags is None else f"{Path(tags).name} {identity(tags)}"
     program = kind(**task.options, **{key: value for key, value in run.items() if key in known})
     if loaded is not None:
         program = graft(loaded.program, program)

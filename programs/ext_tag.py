@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dspy
 
-from prefine_dspy.lm import resolve
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.taps import ExtTag
 from prefine_dspy.tools import Catalogue
-from programs.tag_tables import angle_tags
+from programs.nlsi_options import flag, lm_of
+from programs.tag_tables import table_of
 
 
 class ExtTagSystem:
@@ -24,8 +24,7 @@ class ExtTagSystem:
     name = "ext_tag"
 
     def __init__(self, tagger_lm: str | None = None, tags: str | None = None, linked: bool = True) -> None:
-        lm = resolve(tagger_lm) if tagger_lm else None
-        self.program = ExtTag(lm, angle_tags(tags) if tags else None, linked)
+        self.program = ExtTag(lm_of(tagger_lm), table_of(tags), flag("linked", linked))
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the tagged instructions."""

@@ -7,6 +7,7 @@ import dspy
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.taps import Default
 from prefine_dspy.tools import Catalogue
+from programs.nlsi_options import flag
 
 
 class InterpretSystem:
@@ -19,7 +20,7 @@ class InterpretSystem:
     name = "interpret"
 
     def __init__(self, linked: bool = True) -> None:
-        self.program = Default(linked)
+        self.program = Default(flag("linked", linked))
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the instructions as they are."""

@@ -7,6 +7,7 @@ import dspy
 from prefine_dspy.interpreter import TaggingInterpreter
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tools import Catalogue
+from programs.nlsi_options import flag
 
 
 class JointTagSystem:
@@ -19,7 +20,7 @@ class JointTagSystem:
     name = "joint_tag"
 
     def __init__(self, linked: bool = True) -> None:
-        self.program = TaggingInterpreter(linked)
+        self.program = TaggingInterpreter(flag("linked", linked))
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with the tags that were written before them."""

@@ -6,10 +6,10 @@ import dspy
 
 from prefine_dspy.composition import TagAndRepair
 from prefine_dspy.gate import Estimator
-from prefine_dspy.lm import resolve
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tools import Catalogue
-from programs.tag_tables import angle_tags
+from programs.nlsi_options import lm_of
+from programs.tag_tables import table_of
 
 
 class TagAndRepairSystem:
@@ -28,8 +28,7 @@ class TagAndRepairSystem:
         tagger_lm: str | None = None,
         tags: str | None = None,
     ) -> None:
-        lm = resolve(tagger_lm) if tagger_lm else None
-        self.program = TagAndRepair(estimator, threshold, lm, angle_tags(tags) if tags else None)
+        self.program = TagAndRepair(estimator, threshold, lm_of(tagger_lm), table_of(tags))
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, repaired where that seemed worth the tagger's calls."""

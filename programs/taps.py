@@ -5,11 +5,11 @@ from __future__ import annotations
 import dspy
 
 from prefine_dspy.gate import Estimator
-from prefine_dspy.lm import resolve
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.taps import Taps
 from prefine_dspy.tools import Catalogue
-from programs.tag_tables import angle_tags
+from programs.nlsi_options import flag, lm_of
+from programs.tag_tables import table_of
 
 
 class TapsSystem:
@@ -30,8 +30,7 @@ class TapsSystem:
         tags: str | None = None,
         linked: bool = True,
     ) -> None:
-        lm = resolve(tagger_lm) if tagger_lm else None
-        self.program = Taps(estimator, threshold, lm, angle_tags(tags) if tags else None, linked)
+        self.program = Taps(estimator, threshold, lm_of(tagger_lm), table_of(tags), flag("linked", linked))
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with tags where they were worth it."""

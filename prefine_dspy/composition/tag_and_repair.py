@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import dspy
 
 from prefine_dspy.composition.repair import repair
-from prefine_dspy.gate import Estimator, Gate
+from prefine_dspy.gate import Estimator, gate_of
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tagging import Tagged, Tagger, parse_tags, render_tags
 from prefine_dspy.taps import Default
@@ -33,7 +33,7 @@ class TagAndRepair(dspy.Module):
         super().__init__()
         self.default = Default()
         self.tagger = Tagger()
-        self.gate = Gate(estimator=estimator, threshold=threshold)
+        self.gate = gate_of(estimator, threshold)
         self._lm = lm
         self._table = table or {}
 

@@ -52,6 +52,7 @@ def test_a_run_prints_its_table_and_where_it_is(tmp_path: Path, engine: Scripted
         "name": "direct",
         "options": {"steps": 2},
         "fingerprint": "",
+        "files": {},
     }
     assert config["lm"]["model"] == "scripted/one"
 

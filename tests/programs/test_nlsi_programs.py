@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import dspy
 import pytest
 
@@ -9,6 +11,7 @@ from eval.data.nlsi import MINI_NLSI, load_nlsi
 from prefine_dspy.errors import InputError
 from programs import SYSTEMS, load_system, systems_for
 from programs.one_shot import demonstration
+from programs.tag_tables import angle_tags
 from tests.programs.nlsi_lm import KnowingNlsi
 
 NAMES = ["interpret", "ext_tag", "joint_tag", "taps", "one_shot", "select", "select_then_interpret"]
@@ -113,3 +116,51 @@ def test_a_file_without_tags_says_what_it_lacks(tmp_path):
     file.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(InputError, match="org and aug"):
         load_system("ext_tag", tags=str(file))
+
+
+@pytest.mark.parametrize(
+    "name, options, said",
+    [
+        ("taps", {"threshold": math.nan}, "threshold must be a number"),
+        ("taps", {"threshold": True}, "threshold must be a number"),
+        ("tag_and_repair", {"estimator": "guess"}, "estimator must be one of"),
+        ("tag_and_repair", {"threshold": "high"}, "threshold must be a number"),
+        ("interpret", {"linked": "no"}, "linked must be true or false, not 'no'"),
+        ("joint_tag", {"linked": 0}, "linked must be true or false"),
+        ("ext_tag", {"linked": None}, "linked must be true or false"),
+        ("taps", {"linked": "off"}, "linked must be true or false"),
+        ("ext_tag", {"tags": ""}, "tags must be a CSV file"),
+        ("ext_tag", {"tags": 5}, "tags must be a CSV file"),
+        ("taps", {"tags": [1]}, "tags must be a CSV file"),
+        ("ext_tag", {"tags": "a\0b"}, "cannot read the tags"),
+        ("ext_tag", {"tagger_lm": ""}, "an LM needs a name"),
+        ("taps", {"tagger_lm": 5}, "tagger_lm must be the name of an LM"),
+        ("tag_and_repair", {"tagger_lm": "openai/"}, "the LM openai/ cannot be used"),
+        ("select", {"k": 0}, "whole number"),
+        ("select", {"by": "embedding", "embedder": 5}, "embedder must be local"),
+    ],
+)
+def test_options_of_a_wrong_kind_are_one_line(name, options, said):
+    with pytest.raises(InputError, match=said) as error:
+        load_system(name, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_flag_may_be_written_as_python_writes_it():
+    assert load_system("interpret", linked="False").program.interpreter.linked is False
+    assert load_system("interpret", linked="True").program.interpreter.linked is True
+
+
+def test_tags_that_fit_nowhere_are_no_table(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("org,aug\nPlay Jazz,<a:GetMusic> something else of so many other words</a>\n", encoding="utf-8")
+    with pytest.raises(InputError, match="keep their instruction's words"):
+        load_system("ext_tag", tags=str(file))
+
+
+def test_a_changed_file_is_read_again_and_the_first_of_repeated_rows_counts(tmp_path):
+    file = tmp_path / "x.csv"
+    for label in ("GENRE", "ARTIST"):
+        rows = [f"Play Jazz,[IN:GET_MUSIC Play [SL:{slot} Jazz ] ]" for slot in (label, "TITLE")]
+        file.write_text("\n".join(["org,aug", *rows]) + "\n", encoding="utf-8")
+        assert angle_tags(file) == {"Play Jazz": f"<a:GET_MUSIC> Play <sl:{label}> Jazz</sl></a>"}

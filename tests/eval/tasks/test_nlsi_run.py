@@ -264,3 +264,27 @@ def test_the_real_programs_run_on_the_shipped_data(tmp_path: Path, monkeypatch: 
     assert {one["status"] for one in items} <= {"ok", "wrong", "abstained"}
     assert all(one["uncertainty"]["least_confidence"] > 0 for one in items if one["program"] in ("interpret", "taps"))
     assert any(one["selection"]["f1"] for one in items if one["program"] == "select")
+
+
+def test_other_tags_in_a_file_of_the_same_name_are_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(ScriptedEngine(), f"scripted/{name}"))
+    data, tags, out = nlsi_folder(tmp_path / "data", 1), tmp_path / "tags.csv", tmp_path / "run"
+    sentence = "If I ask for Music, play Jazz. (0)"
+    arguments = ["--program", f"ext_tag:tags={tags}", "--lm", "one", "--data", str(data), "--out", str(out)]
+
+    def again() -> Any:
+        return CliRunner().invoke(cli.app, [*arguments, "--resume", "--max-failures", "1"])
+
+    def write(argument: str) -> None:
+        tagged = sentence.replace("Jazz", f"[SL:{argument} Jazz ]")
+        tags.write_text(f'org,aug\n"{sentence}","[IN:GET_MUSIC {tagged} ]"\n', encoding="utf-8")
+
+    write("GENRE")
+    assert again().exit_code == 0 and again().exit_code == 0
+    write("ARTIST")
+    other = again()
+    assert other.exit_code == 2 and "programs.0.files.tags: " in other.stderr, other.output
+    config = json.loads((out / "config.json").read_text(encoding="utf-8"))
+    del config["config"]["programs"][0]["files"]  # a run from before files were written down
+    (out / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert again().exit_code == 0
