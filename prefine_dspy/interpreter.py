@@ -19,6 +19,7 @@ from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.call_schema import calls_type
 from prefine_dspy.grounding import ungrounded
 from prefine_dspy.parsing import Dropped, parse_calls
+from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.rendering import query_text
 from prefine_dspy.shared_context import ASKED, link, without_idle_questions
 from prefine_dspy.signatures import Interpret, InterpretTagged, TagAndInterpret
@@ -57,6 +58,8 @@ class _Interpreting(dspy.Module):
                 answer = predicted.calls
             except AdapterParseError as error:
                 answer = error.lm_response or ""
+            except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
+                answer = ""
         prediction = interpreted(answer, tools, read, predicted)
         if self.linked:
             asked, idle = without_idle_questions(prediction.calls, tools, request.query)
@@ -111,7 +114,7 @@ class TaggingInterpreter(_Interpreting):
 
 def instruction_lines(texts: Sequence[str]) -> str:
     """Instructions as an LM reads them: one a line."""
-    return "\n".join(f"- {' '.join(text.split())}" for text in texts) or NO_INSTRUCTIONS
+    return clean_text("\n".join(f"- {' '.join(text.split())}" for text in texts)) or NO_INSTRUCTIONS
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ from dspy.utils.exceptions import AdapterParseError
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.errors import InputError, MissingExtra
 from prefine_dspy.lm.embedding import resolve_embedder
+from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.rendering import query_text
 from prefine_dspy.signatures import SelectInstructions
 from prefine_dspy.standing import InstructedQuery, StandingInstruction
@@ -93,6 +94,8 @@ class LMSelector(dspy.Module):
                 answer: Any = self.select(profile=lines, query=query_text(request.query)).numbers
             except AdapterParseError as error:
                 return dspy.Prediction(selected=[], raw=error.lm_response or "", parse_failed=True, problems=[])
+            except RecursionError:  # nested too deeply for a JSON reader
+                return dspy.Prediction(selected=[], raw="", parse_failed=True, problems=[])
         numbers = {one for one in answer if isinstance(one, int)}
         known = range(1, len(request.profile) + 1)
         return dspy.Prediction(
@@ -141,7 +144,7 @@ def selector(by: By, k: int, embedder: str) -> dspy.Module:
 
 def numbered_lines(profile: Sequence[StandingInstruction]) -> str:
     """Instructions as `LMSelector` shows them: one a line, numbered from 1."""
-    return "\n".join(f"{number}. {' '.join(one.text.split())}" for number, one in enumerate(profile, 1))
+    return clean_text("\n".join(f"{number}. {' '.join(one.text.split())}" for number, one in enumerate(profile, 1)))
 
 
 def with_selected(request: InstructedQuery, selected: Sequence[str]) -> InstructedQuery:

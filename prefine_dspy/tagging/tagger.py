@@ -67,6 +67,8 @@ class Tagger(dspy.Module):
                 answer, logprobs = predicted.tags, predicted.get("logprobs")
             except AdapterParseError as error:
                 answer = error.lm_response or ""
+            except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
+                answer = ""
         return self._prediction(answer, instruction, tools, logprobs)
 
     async def aforward(self, instruction: str, tools: Catalogue) -> dspy.Prediction:
@@ -81,6 +83,8 @@ class Tagger(dspy.Module):
                 answer, logprobs = predicted.tags, predicted.get("logprobs")
             except AdapterParseError as error:
                 answer = error.lm_response or ""
+            except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
+                answer = ""
         return self._prediction(answer, instruction, tools, logprobs)
 
     def _inputs(self, instruction: str, tools: Catalogue) -> dict[str, Any]:

@@ -166,3 +166,18 @@ def test_no_answer_raises(answer):
     prediction = interpreted(answer, TOOLS, "Thai in Porto")
     for call in prediction.calls:
         assert not TOOLS.problems(call)
+
+
+DEEP = '{"calls":' + "[" * 10_000 + "]" * 10_000 + ',"tagged":[]}'
+
+
+@pytest.mark.parametrize("schema", [True, False])
+def test_an_answer_nested_beyond_reading_is_a_failure(schema):
+    script = Script(lambda _: DEEP, schema=schema)
+    with dspy.context(lm=lm_of(script)):
+        prediction = Interpreter()(request=REQUEST, tools=TOOLS)
+    assert prediction.calls == [] and prediction.parse_failed
+
+
+def test_half_a_character_in_an_instruction_is_a_question_mark():
+    assert instruction_lines(["a\ud800 b"]) == "- a? b"

@@ -134,3 +134,14 @@ def test_selectors_by_name(by_letters):
     assert kinds == [LMSelector, BM25Selector, EmbeddingSelector]
     with pytest.raises(InputError, match="lm, bm25 or embedding"):
         selector("magic", 2, "local")
+
+
+def test_an_answer_nested_beyond_reading_is_a_failure():
+    script = Script(lambda _: '{"numbers":' + "[" * 10_000 + "]" * 10_000 + "}")
+    with dspy.context(lm=lm_of(script)):
+        prediction = LMSelector()(request=request(profile=PROFILE))
+    assert prediction.selected == [] and prediction.parse_failed
+
+
+def test_half_a_character_in_a_profile_is_a_question_mark():
+    assert numbered_lines([StandingInstruction(id="1", text="a\ud800 b")]) == "1. a? b"

@@ -153,7 +153,7 @@ def test_a_flag_may_be_written_as_python_writes_it():
 
 def test_tags_that_fit_nowhere_are_no_table(tmp_path):
     file = tmp_path / "x.csv"
-    file.write_text("org,aug\nPlay Jazz,<a:GetMusic> something else of so many other words</a>\n", encoding="utf-8")
+    file.write_text("org,aug\nPlay some Jazz whenever I come home,<a:GetMusic> something else</a>\n", encoding="utf-8")
     with pytest.raises(InputError, match="keep their instruction's words"):
         load_system("ext_tag", tags=str(file))
 

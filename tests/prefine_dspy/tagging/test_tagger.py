@@ -201,3 +201,11 @@ def test_a_function_without_arguments_can_be_tagged():
     prediction, script = asked({"tags": [{"GetHelp": []}]}, "Help me.", tools=tools)
     assert prediction.text == "<a:GET_HELP> Help me.</a>"
     jsonschema.Draft202012Validator.check_schema(script.requests[0].config.response_format["schema"])
+
+
+@pytest.mark.parametrize("form", ["values", "inline"])
+def test_an_answer_nested_beyond_reading_tags_nothing(form):
+    deep = '{"tags":' + "[" * 10_000 + "]" * 10_000 + "}"
+    prediction, _ = asked(Script(lambda _: deep), form=form)
+    assert prediction.tagged in (None, parse_tags(THAI.text).tagged)
+    assert prediction.text == THAI.text
