@@ -21,7 +21,7 @@ LEVEL = 0.95
 
 
 class Interval(NamedTuple):
-    """A figure between 0 and 1 with its bootstrap interval.
+    """A figure with its bootstrap interval.
 
     Args:
         value: on the items themselves.
