@@ -188,7 +188,7 @@ def check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> Non
         before = {"task": FIRST_TASK, **before}
     # nor did they say what was in their programs' files: that cannot be compared
     there, here = before.get("programs", []), now.get("programs", [])
-    if len(there) == len(here):
+    if "programs" in now and len(there) == len(here):
         unsaid = [{"files": new.get("files", {}), **old} for old, new in zip(there, here, strict=True)]
         before = {**before, "programs": unsaid}
     if lines := differences(before, now):
