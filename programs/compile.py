@@ -41,6 +41,7 @@ from programs.compilation.job import Settings
 from programs.compilation.nlsi_parts import nlsi_parts
 from programs.compilation.optimizers import OPTIMIZERS
 from programs.compilation.parts import graft, parts_in
+from programs.nlsi_options import flag
 from programs.tag_tables import identity, table_of
 
 BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 2, 3, 130
@@ -237,6 +238,8 @@ def _begin_nlsi(
     if task.program == "one_shot":
         raise InputError("one_shot has one fixed demonstration: compile interpret")
     kind = type(load_system(task.program, **options).program)
+    if "linked" in options:  # the library takes no text for it
+        options = {**options, "linked": flag("linked", options["linked"])}
     known = inspect.signature(kind.__init__).parameters
     if task.tagger_lm is not None and "lm" not in known:
         raise InputError(f"{task.program} has no tagger: leave out --tagger-lm")

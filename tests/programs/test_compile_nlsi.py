@@ -271,3 +271,19 @@ def test_instances_are_no_size_of_mpt(tmp_path, knowing):
     arguments = ["--program", "full_history", "--optimizer", "labeled", "--lm", "s", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, [*arguments, "--dev-instances", "3"])
     assert result.exit_code == 2 and "--dev-histories" in result.stderr
+
+
+def test_a_flag_as_python_writes_it_is_kept_as_one(tmp_path, knowing):
+    few = ["--dev-instances", "0", "--test-instances", "0"]
+    compile_(tmp_path, "interpret:linked=False", *few)
+    assert written(tmp_path, "manifest.json")["program"]["options"] == {"linked": False}
+
+
+def test_a_table_of_another_content_is_another_compilation(tmp_path, knowing):
+    tags = tmp_path / "table.csv"
+    lines = (MINI_NLSI / "tags.csv").read_text(encoding="utf-8").splitlines()
+    few = ["--part", "interpreter", "--dev-instances", "0", "--test-instances", "0"]
+    tags.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    compile_(tmp_path, f"ext_tag:tags={tags}", *few)
+    tags.write_text("\n".join(lines[:20]) + "\n", encoding="utf-8")
+    assert "table" in compile_(tmp_path, f"ext_tag:tags={tags}", *few, "--resume", expect=2).stderr
