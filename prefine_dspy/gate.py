@@ -8,7 +8,7 @@ listed another token. Where an LM gives no log-probabilities, `disagreement` ask
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -71,11 +71,12 @@ def uncertainties(tokens: Sequence[Token], arguments: Sequence[Mapping[str, floa
     - weakest_argument: 1 - the probability of the least sure argument's value (ours).
 
     Args:
-        tokens: of the answer, with alternatives (`confidence.read_tokens`); empty gives {}.
+        tokens: of the answer, with alternatives (`confidence.read_tokens`); empty gives {}, and so does a value that is no
+            log-probability (NaN, above 0): it says nothing, least of all that the answer is sure.
         arguments: by call, the probability of each argument's value (`confidence.confidences`).
     """
     found: dict[str, float] = {}
-    if tokens:
+    if tokens and all(map(_is_log_probability, _logprobs(tokens))):
         mean = math.fsum(token.logprob for token in tokens) / len(tokens)
         best = math.exp(mean)
         found["least_confidence"] = 1.0 - best
@@ -141,6 +142,16 @@ def choose_threshold(
             best = Threshold(value, mean, share)
     assert best is not None
     return best
+
+
+def _logprobs(tokens: Sequence[Token]) -> Iterator[float]:
+    for token in tokens:
+        yield token.logprob
+        yield from (logprob for _, logprob in token.alternatives)
+
+
+def _is_log_probability(value: float) -> bool:
+    return value <= 0  # NaN is not
 
 
 def _rival(token: Token) -> float | None:

@@ -134,3 +134,12 @@ def test_no_threshold_of_the_grid_is_better(rows):
 def test_lists_of_different_lengths_are_refused(lists):
     with pytest.raises(ValueError, match="for each validation example"):
         choose_threshold(*lists)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1_000.0])
+def test_what_is_no_log_probability_says_nothing(value):
+    good = Token(b"a", -0.1)
+    assert uncertainties([good, Token(b"b", value)]) == {}
+    assert uncertainties([good, Token(b"b", -0.1, ((b"c", value),))]) == {}
+    assert Gate(threshold=1.0).unsure(uncertainties([Token(b"b", value)]))
+    assert uncertainties([Token(b"b", -math.inf)])["least_confidence"] == 1.0
