@@ -71,8 +71,8 @@ def uncertainties(tokens: Sequence[Token], arguments: Sequence[Mapping[str, floa
     - weakest_argument: 1 - the probability of the least sure argument's value (ours).
 
     Args:
-        tokens: of the answer, with alternatives (`confidence.read_tokens`); empty gives {}, and so does a value that is no
-            log-probability (NaN, above 0): it says nothing, least of all that the answer is sure.
+        tokens: of the answer, with alternatives (`confidence.read_tokens`); empty gives {}, and so does a value that is
+            no log-probability (NaN, above 0): it says nothing, least of all that the answer is sure.
         arguments: by call, the probability of each argument's value (`confidence.confidences`).
     """
     found: dict[str, float] = {}

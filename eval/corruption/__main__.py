@@ -66,9 +66,8 @@ def show_curve(
     with _errors():
         scores: dict[str, list[CorruptionScore]] = {}
         for item in read_lines(run / "items.jsonl"):
-            if match := _FILE.search(item["program"]):
-                f1 = item["scores"]["strict"]["f1"]
-                point = CorruptionScore(int(match["share"]) / 100, int(match["seed"]), item["id"], f1)
+            if match := _FILE.search(str(item.get("program"))):
+                point = CorruptionScore(int(match["share"]) / 100, int(match["seed"]), str(item.get("id")), _f1(item))
                 scores.setdefault(match["strategy"], []).append(point)
         if not scores:
             raise InputError(f"{run} holds no run over corrupted tags: make them with python -m eval.corruption tags")
@@ -78,10 +77,22 @@ def show_curve(
         typer.echo(f"drawn: {draw_curve(curves, run / 'corruption.png')}")
 
 
+def _f1(item: dict[str, Any]) -> float:
+    try:
+        return float(item["scores"]["strict"]["f1"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"item {item.get('id')!r} has no F1: give the folder of a run of eval.run on NLSI, with ext_tag"
+        ) from None
+
+
 def _gold(path: Path) -> dict[str, Tagged]:
     """Tags that keep their instruction's words."""
     found = {text: fit(parse_tags(tagged).tagged, text).tagged for text, tagged in load_tags(path).items()}
-    return {text: tagged for text, tagged in found.items() if tagged is not None}
+    kept = {text: tagged for text, tagged in found.items() if tagged is not None}
+    if not kept:
+        raise InputError(f"{path} holds no tags that keep their instruction's words: aug must be org with tags in it")
+    return kept
 
 
 def _write(path: Path, tags: dict[str, Tagged]) -> None:

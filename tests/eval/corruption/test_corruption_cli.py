@@ -72,3 +72,24 @@ def test_shares_that_no_file_name_can_say_are_refused(gold, tmp_path):
     assert done.exit_code == 2 and "--share 0.125" in done.output and "use 0.12" in done.output
     assert not (tmp_path / "o").exists()
     assert run("tags", "--tags", gold, "--out", tmp_path / "o", "--share", 0.29).exit_code == 0
+
+
+@pytest.mark.parametrize("scores", [{}, {"scores": None}, {"scores": {"strict": {"f1": "high"}}}])
+def test_an_item_without_f1_is_one_line(scores, tmp_path):
+    line = {"id": "a", "program": "ext_tag:tags=all-050-0.csv", **scores}
+    (tmp_path / "items.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    done = run("curve", tmp_path)
+    assert done.exit_code == 2 and "item 'a' has no F1" in done.output
+
+
+def test_items_of_no_program_are_no_curve(tmp_path):
+    (tmp_path / "items.jsonl").write_text('{}\n{"program": 5}\n', encoding="utf-8")
+    done = run("curve", tmp_path)
+    assert done.exit_code == 2 and "holds no run over corrupted tags" in done.output
+
+
+def test_gold_without_tags_that_fit_is_refused(tmp_path):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("org,aug\nPlay some Jazz whenever I come home,[IN:GET_X other words ]\n", encoding="utf-8")
+    done = run("tags", "--tags", gold, "--out", tmp_path / "out", "--share", 1)
+    assert done.exit_code == 2 and "keep their instruction's words" in done.output
