@@ -83,7 +83,7 @@ def read_tokens(logprobs: Any) -> list[Token]:
         return []
     try:
         return [Token(_bytes(one), _logprob(one), tuple(_alternatives(_get(one, "top_logprobs")))) for one in content]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # float(10**400) overflows
         return []
 
 

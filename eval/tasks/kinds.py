@@ -73,8 +73,8 @@ def kind_of(data: str) -> str:
 def _first_object(path: Path) -> dict[str, Any]:
     """The object in the first line that is not blank; {} when it is none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.loads(next((line for line in file if line.strip()), ""))
+        with open(path, "rb") as file:  # only this line is decoded: a bad byte elsewhere is the reader's to name
+            found = json.loads(next((line for line in file if line.strip()), b"").decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -111,6 +111,7 @@ def test_bytes_of_one_character_may_be_in_two_tokens():
         {"content": [None]},
         {"content": [{"token": "a"}]},
         {"content": [{"logprob": "x"}]},
+        {"content": [{"token": "a", "logprob": -(10**400)}]},
         3,
     ],
 )

@@ -48,6 +48,12 @@ def test_a_file_that_is_no_text_is_left_to_the_loader(tmp_path: Path) -> None:
     assert kind_of(str(tmp_path / "data.jsonl")) == "mpt"
 
 
+def test_a_bad_byte_in_a_later_line_does_not_make_it_anothers(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_bytes(b'\xef\xbb\xbf{"user_utterance": "User: hi"}\n{"a": "\xff"}\n')
+    assert kind_of(str(file)) == "nlsi"
+
+
 def test_nothing_of_that_name() -> None:
     with pytest.raises(InputError, match="no data 'nowhere': use mini, mpt, mini_nlsi, nlsi"):
         kind_of("nowhere")
