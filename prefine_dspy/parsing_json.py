@@ -32,7 +32,7 @@ _NO_CALL = {"none", "null", "no call", "no_call", "nocall", "no tool", "no funct
 _NO_CALL |= {"no tool call", "n/a", "nothing", "unspecified"}
 
 _THINKING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
-_FENCED = re.compile(r"```[ \t]*+\w*+[ \t]*+\r?\n?((?:(?!```).)*+)(?:```|\Z)", re.DOTALL)
+_FENCED = re.compile(r"```[ \t]*+\w*+[ \t]*+\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _DEEPEST = 12
 _MOST_FENCES = 20
 _LONGEST_REPAIR = 4_000

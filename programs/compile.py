@@ -132,6 +132,8 @@ def main(
             raise InputError(f"no optimizer is called {optimizer!r}; known: {', '.join(OPTIMIZERS)}")
         name, _, pairs = program.partition(":")
         options = parse_options(pairs.split(",") if pairs else [])
+        if "tagger_lm" in options:
+            raise InputError("the tagger's LM is given as --tagger-lm NAME")
         load_system(name, **options)  # an unknown name or option is said before anything is loaded
         kind = SYSTEMS[name].task if name in SYSTEMS else ""
         given = {"demos": demos, "candidates": candidates, "bootstrapped": bootstrapped, "seed": seed}
@@ -233,8 +235,6 @@ def _begin_nlsi(
     The options of a system and those of the library's program differ: tables of tags and the tagger's LM belong to the
     run that uses them, not to what is saved.
     """
-    if "tagger_lm" in options:
-        raise InputError("the tagger's LM is given as --tagger-lm NAME")
     if task.program == "one_shot":
         raise InputError("one_shot has one fixed demonstration: compile interpret")
     kind = type(load_system(task.program, **options).program)

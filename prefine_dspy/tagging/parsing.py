@@ -31,7 +31,7 @@ _TAG = re.compile(
 )
 _ANY_TAG = re.compile(r"\[\s*+(?:IN|SL)\s*+:|<\s*+(?:a|sl)\s*+:", re.IGNORECASE)
 _BRACKET_TAG = re.compile(r"\[\s*+(?:IN|SL)\s*+:", re.IGNORECASE)
-_FENCED = re.compile(r"```[^\n`]*+\n?((?:(?!```).)*+)(?:```|\Z)", re.DOTALL)
+_FENCED = re.compile(r"```[^\n`]*+\n?(.*?)(?:```|\Z)", re.DOTALL)
 _MOST_TAGS = 200
 """Sentences have a dozen; a text with more is noise."""
 _CLAUSE_ENDS = " \t\n.,;:!?\"'"
