@@ -15,7 +15,7 @@ from prefine_dspy.confidence import confidences, read_tokens, scored
 from prefine_dspy.gate import Estimator, disagreement, gate_of, uncertainties
 from prefine_dspy.interpreter import Interpreter, TaggedInterpreter
 from prefine_dspy.standing import InstructedQuery
-from prefine_dspy.tagging import Tagger
+from prefine_dspy.tagging import Tagger, TagTexts, tag_texts
 from prefine_dspy.tools import Catalogue
 
 SAMPLES = 5
@@ -63,23 +63,13 @@ class ExtTag(dspy.Module):
         self._lm = lm
         self._table = table or {}
 
-    def tags(self, texts: Sequence[str], tools: Catalogue) -> tuple[list[str], int, list[object]]:
-        """The instructions in angle form; how many the tagger was asked for; what went wrong with those."""
-        found, asked, problems = [], 0, []
-        for text in texts:
-            if text in self._table:
-                found.append(self._table[text])
-                continue
-            with dspy.context(lm=self._lm or dspy.settings.lm):
-                tagged = self.tagger(instruction=text, tools=tools)
-            asked += 1
-            problems += list(tagged.problems)
-            found.append(tagged.text)
-        return found, asked, problems
+    def tags(self, texts: Sequence[str], tools: Catalogue) -> TagTexts:
+        """The instructions in angle form."""
+        return tag_texts(texts, self.tagger, tools, self._lm, self._table)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
-        """See `Interpreter.forward`; `tags` holds the instructions as they were read, `tagged` is True, and
-        `tagger_calls` counts the tagger's answers."""
+        """See `Interpreter.forward`; `tags` holds the instructions as they were read, `tagged` says whether there were
+        any, and `tagger_calls` counts the tagger's answers."""
         found, asked, problems = self.tags(request.texts(), tools)
         prediction = self.interpreter(request=request, tags=found, tools=tools)
         prediction.problems = [*problems, *prediction.problems]
@@ -87,14 +77,45 @@ class ExtTag(dspy.Module):
         return prediction
 
 
-class Taps(dspy.Module):
-    """Answer, and tag and answer again when unsure.
+class Gated(dspy.Module):
+    """What programs share that answer first and go on when unsure.
 
     Args:
         estimator: see `gate.Gate`; "disagreement" samples `SAMPLES` answers, for LMs without log-probabilities.
         threshold: see `gate.Gate`.
-        lm, table: see `ExtTag`.
         linked: see `Interpreter`.
+    """
+
+    def __init__(self, estimator: Estimator, threshold: float, linked: bool = True) -> None:
+        super().__init__()
+        self.default = Default(linked)
+        self.gate = gate_of(estimator, threshold)
+
+    def first(self, request: InstructedQuery, tools: Catalogue) -> tuple[dspy.Prediction, bool]:
+        """The first answer (`tagged` False, `first_calls` its calls), and whether to go on: the gate is unsure, and
+        there is an instruction to tag."""
+        answer = self.default(request=request, tools=tools)
+        if self.gate.estimator == "disagreement":
+            answer.uncertainty = {**answer.uncertainty, "disagreement": self._disagreement(answer, request, tools)}
+        answer.tagged, answer.tagger_calls, answer.first_calls = False, 0, answer.calls
+        return answer, bool(request.applicable) and self.gate.unsure(answer.uncertainty)
+
+    def _disagreement(self, first: dspy.Prediction, request: InstructedQuery, tools: Catalogue) -> float:
+        lm = dspy.settings.lm
+        samples = []
+        for number in range(SAMPLES):
+            # rollout_id: the same question again, not the cached answer
+            with dspy.context(lm=lm.copy(temperature=SAMPLING_TEMPERATURE, rollout_id=number + 1)):
+                samples.append(self.default.interpreter(request=request, tools=tools).calls)
+        return disagreement(first.calls, samples)
+
+
+class Taps(Gated):
+    """Answer, and tag and answer again when unsure.
+
+    Args:
+        estimator, threshold, linked: see `Gated`.
+        lm, table: see `ExtTag`.
     """
 
     def __init__(
@@ -105,29 +126,15 @@ class Taps(dspy.Module):
         table: Mapping[str, str] | None = None,
         linked: bool = True,
     ) -> None:
-        super().__init__()
-        self.default = Default(linked)
+        super().__init__(estimator, threshold, linked)
         self.ext_tag = ExtTag(lm, table, linked)
-        self.gate = gate_of(estimator, threshold)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `ExtTag.forward`; `uncertainty` is that of the first answer and `first_calls` are its calls. Without
         instructions there is nothing to tag: the first answer stands."""
-        first = self.default(request=request, tools=tools)
-        if self.gate.estimator == "disagreement":
-            first.uncertainty = {**first.uncertainty, "disagreement": self._disagreement(first, request, tools)}
-        if not request.applicable or not self.gate.unsure(first.uncertainty):
-            first.tagged, first.tagger_calls, first.first_calls = False, 0, first.calls
+        first, unsure = self.first(request, tools)
+        if not unsure:
             return first
         second = self.ext_tag(request=request, tools=tools)
         second.uncertainty, second.first_calls = first.uncertainty, first.calls
         return second
-
-    def _disagreement(self, first: dspy.Prediction, request: InstructedQuery, tools: Catalogue) -> float:
-        lm = dspy.settings.lm
-        samples = []
-        for number in range(SAMPLES):
-            # rollout_id: the same question again, not the cached answer
-            with dspy.context(lm=lm.copy(temperature=SAMPLING_TEMPERATURE, rollout_id=number + 1)):
-                samples.append(self.default.interpreter(request=request, tools=tools).calls)
-        return disagreement(first.calls, samples)

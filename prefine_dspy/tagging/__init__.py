@@ -8,6 +8,7 @@ from prefine_dspy.tagging.parsing import ParsedTags, parse_tags
 from prefine_dspy.tagging.placing import Wanted, from_calls, place
 from prefine_dspy.tagging.problems import TagProblem
 from prefine_dspy.tagging.rendering import render_tags
+from prefine_dspy.tagging.tag_texts import TagTexts, tag_texts
 from prefine_dspy.tagging.tagger import Tagger
 from prefine_dspy.tagging.tags import Action, Span, Tagged, Triplet, triplets
 
@@ -18,6 +19,7 @@ __all__ = [
     "ParsedTags",
     "Span",
     "TagProblem",
+    "TagTexts",
     "Tagged",
     "Tagger",
     "Triplet",
@@ -33,5 +35,6 @@ __all__ = [
     "place",
     "render_tags",
     "slot_label",
+    "tag_texts",
     "triplets",
 ]
