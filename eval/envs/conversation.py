@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
-from eval.envs.protocol import Action, Observation, Stop, Termination
+from eval.envs.protocol import Action, Observation, Step, Stop, Termination
 from eval.envs.speaker import Speaker, speaking
 from prefine_dspy.types import ToolCall
 
@@ -81,3 +82,28 @@ class Conversation:
             said, self.state = self.user.generate_next_message(self.messages[-1], self.state)
         self.messages.append(said)
         return said.content or ""
+
+
+class Conversing(ABC):
+    """An environment whose episodes are conversations: `reset` opens one as `_talk`, its end is judged."""
+
+    _talk: Conversation | None = None
+
+    def step(self, action: Action) -> Step:
+        """See `Environment.step`."""
+        if self._talk is None:
+            raise RuntimeError("no episode is under way: call reset(task_id) first")
+        observation, why = self._talk.act(action)
+        if why is None:
+            return Step(observation=observation)
+        reward, details = self._judged(self._talk, why)
+        self._talk = None
+        return Step(observation=observation, reward=reward, done=True, termination=why, details=details)
+
+    def close(self) -> None:
+        """See `Environment.close`."""
+        self._talk = None
+
+    @abstractmethod
+    def _judged(self, talk: Conversation, why: Termination) -> tuple[float, dict[str, Any]]:
+        """The reward of a conversation that ended, and what the benchmark says of it."""

@@ -15,9 +15,9 @@ from typing import Any
 
 import dspy
 
-from eval.envs.conversation import Conversation
+from eval.envs.conversation import Conversation, Conversing
 from eval.envs.missing import not_installed
-from eval.envs.protocol import Action, EnvTask, Observation, Step, Termination, task_of
+from eval.envs.protocol import EnvTask, Observation, Termination, task_of
 from eval.envs.speaker import Speaker, lead_to_speaker, required, speaking
 from prefine_dspy.errors import InputError
 from prefine_dspy.interop.catalogue import catalogue
@@ -30,7 +30,7 @@ INSTALL = (
 DOMAINS = ("airline", "retail", "mock")
 
 
-class Tau2:
+class Tau2(Conversing):
     """One domain of tau2-bench.
 
     Args:
@@ -75,7 +75,6 @@ class Tau2:
         self._greeting = DEFAULT_FIRST_AGENT_MESSAGE
         self.greeting: str = DEFAULT_FIRST_AGENT_MESSAGE.content
         self._task: Any = None
-        self._talk: Conversation | None = None
         _lead()
 
     def reset(self, task_id: str, *, trial: int = 0) -> Observation:
@@ -92,21 +91,6 @@ class Tau2:
         user = UserSimulator(llm=speaker.lm.model, instructions=str(self._task.user_scenario), llm_args={})
         self._talk = Conversation(message, environment, user, speaker, self._greeting)
         return self._talk.opening
-
-    def step(self, action: Action) -> Step:
-        """See `Environment.step`."""
-        if self._talk is None:
-            raise RuntimeError("no episode is under way: call reset(task_id) first")
-        observation, why = self._talk.act(action)
-        if why is None:
-            return Step(observation=observation)
-        reward, details = self._judged(self._talk, why)
-        self._talk = None
-        return Step(observation=observation, reward=reward, done=True, termination=why, details=details)
-
-    def close(self) -> None:
-        """See `Environment.close`."""
-        self._talk = None
 
     def _judged(self, talk: Conversation, why: Termination) -> tuple[float, dict[str, Any]]:
         from tau2.data_model.simulation import SimulationRun, TerminationReason

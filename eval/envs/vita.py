@@ -13,9 +13,9 @@ from typing import Any, Literal, cast
 
 import dspy
 
-from eval.envs.conversation import Conversation
+from eval.envs.conversation import Conversation, Conversing
 from eval.envs.missing import not_installed
-from eval.envs.protocol import Action, EnvTask, Observation, Step, Termination, task_of
+from eval.envs.protocol import EnvTask, Observation, Termination, task_of
 from eval.envs.speaker import Speaker, lead_to_speaker, required, speaking
 from prefine_dspy.errors import InputError
 from prefine_dspy.interop.catalogue import catalogue
@@ -25,7 +25,7 @@ DOMAINS = {"delivery": "delivery", "instore": "instore", "ota": "ota", "cross": 
 """Names here, and what VitaBench calls the environment."""
 
 
-class VitaBench:
+class VitaBench(Conversing):
     """One domain of VitaBench.
 
     Args:
@@ -69,7 +69,6 @@ class VitaBench:
         self.now: str | None = None
         self._enter(next(iter(self._tasks.values())))
         self._task: Any = None
-        self._talk: Conversation | None = None
         _lead()
 
     def reset(self, task_id: str, *, trial: int = 0) -> Observation:
@@ -89,21 +88,6 @@ class VitaBench:
         )
         self._talk = Conversation(message, self._enter(self._task), user, speaker, self._greeting)
         return self._talk.opening
-
-    def step(self, action: Action) -> Step:
-        """See `Environment.step`."""
-        if self._talk is None:
-            raise RuntimeError("no episode is under way: call reset(task_id) first")
-        observation, why = self._talk.act(action)
-        if why is None:
-            return Step(observation=observation)
-        reward, details = self._judged(self._talk, why)
-        self._talk = None
-        return Step(observation=observation, reward=reward, done=True, termination=why, details=details)
-
-    def close(self) -> None:
-        """See `Environment.close`."""
-        self._talk = None
 
     def _enter(self, task: Any) -> Any:
         """A fresh environment of a task; its policy and tools are now the attributes."""
