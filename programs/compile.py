@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from eval.compiling import mpt, nlsi
+from eval.compiling import mpt, nlsi, nlsi_source
 from eval.compiling.flow import Compiled, compile_program
 from eval.compiling.scores import table
 from eval.compiling.task import Task
@@ -107,10 +107,10 @@ def main(
     queries_per_history: Annotated[int | None, typer.Option(min=1, help="MPT: at most, balanced")] = 6,
     dev_instances: Annotated[
         int | None,
-        typer.Option(min=0, help=f"NLSI: of validation, balanced over reasoning types [{nlsi.DEV_INSTANCES}]"),
+        typer.Option(min=0, help=f"NLSI: of validation, balanced over reasoning types [{nlsi_source.DEV_INSTANCES}]"),
     ] = None,
     test_instances: Annotated[
-        int | None, typer.Option(min=0, help=f"NLSI: of test, balanced [{nlsi.TEST_INSTANCES}]")
+        int | None, typer.Option(min=0, help=f"NLSI: of test, balanced [{nlsi_source.TEST_INSTANCES}]")
     ] = None,
     bootstrap_instances: Annotated[
         int, typer.Option(min=1, help="NLSI: train instances that are run for traces, balanced")
@@ -142,7 +142,7 @@ def main(
         settings = replace(base, trials=trials, metric_calls=metric_calls, steps=steps, threshold=threshold, **stated)
         _check_sizes(kind, [train_histories, dev_histories, test_histories], [dev_instances, test_instances])
         data = data or ("mini_nlsi" if kind == "nlsi" else "mini")
-        if not allow_user_text and not (nlsi if kind == "nlsi" else mpt).is_public(data):
+        if not allow_user_text and not (nlsi_source if kind == "nlsi" else mpt).is_public(data):
             raise InputError(
                 f"demonstrations will show texts of {data} in {out}/program.json: add --allow-user-text if its users "
                 "agree, or use public data"
@@ -150,7 +150,7 @@ def main(
         task: Task
         if kind == "nlsi":
             gold = {text: tagged for file in tags or () for text, tagged in load_tags(file).items()}
-            source = nlsi.load_source(data, dev_instances, test_instances, settings.seed, gold)
+            source = nlsi_source.load_source(data, dev_instances, test_instances, settings.seed, gold)
             main_lm, teacher = load_lms(lm, teacher_lm)
             tagger = load_lms(lm, tagger_lm)[1] if tagger_lm else None
             nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, metric, bootstrap_instances)

@@ -7,19 +7,19 @@ of the program's own tagger; its train examples, which become demonstrations, ho
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 
 from eval.compiling import nlsi_gate
 from eval.compiling.nlsi_forecast import forecast
 from eval.compiling.nlsi_scores import Item, before_and_after, item_of
+from eval.compiling.nlsi_source import LICENCES, NlsiSource, NlsiSplit, sha256_of
 from eval.compiling.task import Calibrated
 from eval.data.labels import nlsi as labels
-from eval.data.nlsi import MINI_NLSI, REGENERATED, NlsiData, NlsiInstance, balanced, load_nlsi
+from eval.data.nlsi import NlsiInstance, balanced
 from eval.metrics.nlsi_dspy import NlsiMetric
 from eval.metrics.selection import SelectionMetric
 from eval.metrics.tag_dspy import tag_f1, tag_f1_with_feedback
@@ -27,7 +27,6 @@ from prefine_dspy.errors import PrefineError
 from prefine_dspy.gate import Gate
 from prefine_dspy.manifest import DataPart, LMPart, Scores, SplitPart
 from prefine_dspy.selection import with_selected
-from prefine_dspy.tools import Catalogue
 from programs import load_system
 from programs.compilation.demonstrations import Labelled, Pools
 from programs.compilation.estimate import Stage
@@ -36,80 +35,7 @@ from programs.compilation.nlsi_parts import NlsiPart, module_at, nlsi_parts, pre
 from programs.compilation.optimizers import SEARCHING
 from programs.compilation.parts import graft
 
-_SPLITS = ("train", "validation", "test")
-DEV_INSTANCES, TEST_INSTANCES, BOOTSTRAP_INSTANCES = 60, 150, 40
-_SGD_TEXT = "CC BY-SA 4.0 (dialogues of the Schema-Guided Dialogue dataset)"
-REGENERATED_TRAIN = "fe55872cf1c24c127f49ce916198a253d6c0794e58ce250ae64f7e45a17626aa"
-"""sha256 over the train split of NLSI-regenerated."""
-LICENCES = {"NLSI": _SGD_TEXT, REGENERATED: _SGD_TEXT, "mini_nlsi": "Apache-2.0"}
-
-
-class NlsiSplit(NamedTuple):
-    """Args:
-    instances: those that are used, balanced over the reasoning types.
-    tags: gold tags of their instructions, by text; of test none.
-    """
-
-    instances: Sequence[NlsiInstance]
-    tags: Mapping[str, str]
-
-    @property
-    def identity(self) -> str:
-        return _sha256(instance.id for instance in self.instances)
-
-    @property
-    def instructions(self) -> list[str]:
-        """The applicable ones, each once, in order."""
-        return list(dict.fromkeys(text for one in self.instances for text in one.request.texts()))
-
-
-class NlsiSource(NamedTuple):
-    """Args:
-    name: what a number on it is said to be about.
-    identity: sha256 over all splits.
-    tools: the catalogue.
-    splits: "train", "dev", "test".
-    """
-
-    name: str
-    identity: str
-    tools: Catalogue
-    splits: dict[str, NlsiSplit]
-
-
-def load_source(
-    data: str, dev: int | None, test: int | None, seed: int, tags: Mapping[str, str] | None = None
-) -> NlsiSource:
-    """NLSI's own splits, dev and test cut down to balanced samples.
-
-    Args:
-        data: as `load_nlsi` takes it.
-        dev, test: instances at most.
-        seed: of the samples.
-        tags: gold tags by instruction; without any those that come with the data.
-
-    Raises:
-        InputError: the data cannot be read.
-    """
-    loaded = {name: load_nlsi(data, split) for name, split in zip(("train", "dev", "test"), _SPLITS, strict=True)}
-    sizes = {
-        "train": None,
-        "dev": DEV_INSTANCES if dev is None else dev,
-        "test": TEST_INSTANCES if test is None else test,
-    }
-    splits = {}
-    for name, one in loaded.items():
-        size = sizes[name]
-        chosen = NlsiSplit(one.instances if size is None else balanced(one.instances, size, seed), {})
-        known = (tags or one.tags) if name != "test" else {}
-        wanted = set(chosen.instructions)
-        splits[name] = chosen._replace(tags={text: tagged for text, tagged in known.items() if text in wanted})
-    train: NlsiData = loaded["train"]
-    return NlsiSource(train.name, _sha256(one.identity for one in loaded.values()), train.tools, splits)
-
-
-def _sha256(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
+BOOTSTRAP_INSTANCES = 40
 
 
 @dataclass
@@ -293,7 +219,7 @@ class NlsiTask:
     def _tags(self, part: NlsiPart, program: Any, instance: NlsiInstance) -> list[str]:
         """Of the program's own tagger, as it is by now."""
         tagging = module_at(program, part.path.rpartition(".")[0])
-        found = self._asked(lambda request: tagging.tags(request.texts(), self.source.tools)[0], instance)
+        found = self._asked(lambda request: tagging.tags(request.texts(), self.source.tools).texts, instance)
         return list(found) if found is not None else list(instance.request.texts())
 
     def _asked(self, ask: Callable[[Any], Any], instance: NlsiInstance) -> Any:
@@ -374,7 +300,7 @@ class NlsiTask:
         """See `Task.arguments`."""
         gold = [f"{text}\t{tags}" for name in ("train", "dev") for text, tags in self.source.splits[name].tags.items()]
         table = {"table": self.table} if self.table else {}
-        return {"bootstrap_instances": self.bootstrap_instances, "gold_tags": _sha256(gold)[:16], **table}
+        return {"bootstrap_instances": self.bootstrap_instances, "gold_tags": sha256_of(gold)[:16], **table}
 
     def data_part(self) -> DataPart:
         """See `Task.data_part`; a split's histories are its dialogues."""
@@ -402,15 +328,3 @@ class NlsiTask:
         splits = [f"{name} {len(one.instances)} requests" for name, one in self.source.splits.items()]
         tags = [f"{len(self.source.splits[name].tags)} of {name}" for name in ("train", "dev")]
         return f"{self.source.name}: {', '.join(splits)}; gold tags of instructions: {', '.join(tags)}"
-
-
-def is_public(data: str) -> bool:
-    """Whether the texts are published or our own: demonstrations show them. Files say nothing that could be believed
-    (anybody's log may be named like a published one), but for the regenerated data, whose content is known.
-
-    Raises:
-        InputError: the data cannot be read.
-    """
-    if data in ("nlsi", "mini_nlsi", str(MINI_NLSI)):
-        return True
-    return load_nlsi(data, "train").identity == REGENERATED_TRAIN

@@ -8,8 +8,9 @@ import shutil
 import dspy
 import pytest
 
-from eval.compiling.nlsi import NlsiTask, is_public, load_source
+from eval.compiling.nlsi import NlsiTask
 from eval.compiling.nlsi_scores import before_and_after, item_of, mean_figure
+from eval.compiling.nlsi_source import is_public, load_source
 from eval.data.nlsi import MINI_NLSI, load_nlsi
 from prefine_dspy.types import ToolCall
 from programs import load_system
