@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eval.metrics.error_categories import KINDS, PAPER_CATEGORIES, Kind, relative_change
 from eval.tasks.means import Cell, mean_cells
+from eval.tasks.nlsi_oracle import dialogue_of
 from eval.tasks.task import Record
 
 _IN_PAPER = {kind for kinds in PAPER_CATEGORIES.values() for kind in kinds}
@@ -18,7 +19,9 @@ COLUMNS: dict[str, tuple[Kind, ...]] = {
 
 def error_shares(items: Sequence[Record]) -> dict[str, Cell | None]:
     """By column, the share of items with at least one such error; an item may have several."""
-    return mean_cells({name: _has(items, kinds) for name, kinds in COLUMNS.items()})
+    return mean_cells(
+        {name: _has(items, kinds) for name, kinds in COLUMNS.items()}, [dialogue_of(one) for one in items]
+    )
 
 
 def error_changes(ours: Sequence[Record], theirs: Sequence[Record]) -> dict[str, float | None]:

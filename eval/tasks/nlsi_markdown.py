@@ -13,7 +13,7 @@ from eval.tasks.task import Summary
 
 Cell = dict[str, Any]
 
-_INTERVALS = "95% bootstrap intervals over instances"
+_INTERVALS = "95% bootstrap intervals over dialogues"
 
 
 def table_scores(summary: Summary, scorer: str) -> Iterator[str]:

@@ -11,10 +11,16 @@ LEAST_CONFIDENCE = "least_confidence"
 COVERAGES = tuple(tenth / 10 for tenth in range(1, 11))
 
 
+def dialogue_of(item: Record) -> str:
+    """What an item is resampled with; data without dialogue ids has one dialogue an item."""
+    return item["dialogue_id"] or item["id"]
+
+
 class Row(NamedTuple):
     """One instance: the scores of its plain answer and of the one with tags, both by scorer."""
 
     reasoning_type: str
+    dialogue: str
     plain: Record
     tagged: Record
 
@@ -43,7 +49,11 @@ class Oracle(NamedTuple):
 def of_two_programs(plain: str, tagged: str, plain_items: Sequence[Record], tagged_items: Sequence[Record]) -> Oracle:
     """TAPS-Oracle over two programs of one run, on the instances that both answered."""
     other = {one["id"]: one["scores"] for one in tagged_items}
-    rows = [Row(one["reasoning_type"], one["scores"], other[one["id"]]) for one in plain_items if one["id"] in other]
+    rows = [
+        Row(one["reasoning_type"], dialogue_of(one), one["scores"], other[one["id"]])
+        for one in plain_items
+        if one["id"] in other
+    ]
     return Oracle(f"TAPS-Oracle: {plain} / {tagged}", rows)
 
 
@@ -53,7 +63,11 @@ def of_two_answers(label: str, items: Sequence[Record]) -> Oracle | None:
     Where the program's gate let the first answer stand there is nothing to choose: this is the best that could have
     been made of the answers that were asked for, not of all.
     """
-    rows = [Row(one["reasoning_type"], one["first_scores"], one["scores"]) for one in items if one["first_scores"]]
+    rows = [
+        Row(one["reasoning_type"], dialogue_of(one), one["first_scores"], one["scores"])
+        for one in items
+        if one["first_scores"]
+    ]
     return Oracle(f"oracle over {label}'s own answers", rows) if rows else None
 
 

@@ -1,8 +1,8 @@
 """The numbers of a run on NLSI, from its item lines: the one place that `eval.run` and `eval.report` take them from.
 
 Figures are means over instances, in percent, as cells `{"value", "low", "high", "n"}` with a 95% bootstrap interval
-over instances; correlations are between -1 and 1. Wherever two programs are compared, it is on the instances that
-both answered, inside one run.
+over dialogues, of which some have several instances; correlations are between -1 and 1. Wherever two programs are
+compared, it is on the instances that both answered, inside one run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.run_config import SCHEMA_VERSION
 from eval.tables import by_program, failed_share, statuses
 from eval.tasks.means import Cell, correlation_cell, mean_cell, mean_cells
 from eval.tasks.nlsi_errors import error_changes, error_shares
-from eval.tasks.nlsi_oracle import Oracle, coverage_curve, of_two_answers, of_two_programs
+from eval.tasks.nlsi_oracle import Oracle, coverage_curve, dialogue_of, of_two_answers, of_two_programs
 from eval.tasks.nlsi_record import SCORERS
 from eval.tasks.task import Record, Summary
 
@@ -51,7 +51,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record] = ()) -> Summa
             label: {
                 "items": len(records),
                 "statuses": statuses(records),
-                "scores": {scorer: table([one["scores"][scorer] for one in scored[label]]) for scorer in SCORERS},
+                "scores": {scorer: table(scored[label], scorer) for scorer in SCORERS},
                 "by_type": {scorer: by_type(scored[label], scorer) for scorer in SCORERS},
                 "selection": selection(records),
                 "tagger": tagger(records),
@@ -71,26 +71,29 @@ def summarise(items: Sequence[Record], memories: Sequence[Record] = ()) -> Summa
     }
 
 
-def table(scores: Sequence[Record]) -> dict[str, Cell | None]:
+def table(items: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
     """The mean of every metric."""
-    return mean_cells({title: [one[key] for one in scores] for title, key in METRICS.items()})
+    columns = {title: [one["scores"][scorer][key] for one in items] for title, key in METRICS.items()}
+    return mean_cells(columns, dialogues(items))
+
+
+def dialogues(items: Sequence[Record]) -> list[str]:
+    """By item, what it is resampled with."""
+    return [dialogue_of(one) for one in items]
 
 
 def by_type(items: Sequence[Record], scorer: str) -> dict[str, dict[str, Cell | None]]:
     """`table` by reasoning type, in the paper's order."""
-    return {
-        kind: table([one["scores"][scorer] for one in items if one["reasoning_type"] == kind])
-        for kind in REASONING_TYPES
-        if any(one["reasoning_type"] == kind for one in items)
-    }
+    of_type = {kind: [one for one in items if one["reasoning_type"] == kind] for kind in REASONING_TYPES}
+    return {kind: table(chosen, scorer) for kind, chosen in of_type.items() if chosen}
 
 
 def selection(items: Sequence[Record]) -> dict[str, Cell | None] | None:
     """How well the applicable instructions were selected; None for programs that are given them."""
     if not any(one["selected"] is not None for one in items):
         return None
-    found = [one["selection"] for one in items if one["selection"]]
-    return mean_cells({name: [one[name] for one in found] for name in SELECTION})
+    found = [one for one in items if one["selection"]]
+    return mean_cells({name: [one["selection"][name] for one in found] for name in SELECTION}, dialogues(found))
 
 
 def tagger(items: Sequence[Record]) -> Record | None:
@@ -103,9 +106,10 @@ def tagger(items: Sequence[Record]) -> Record | None:
     said = [one for one in items if one["tagged"] is not None]
     if not said:
         return None
+    taggable = [one for one in said if one["instructions"]]
     return {
-        "tagged": mean_cell([float(one["tagged"]) for one in said]),
-        "saved": mean_cell([float(not one["tagged"]) for one in said if one["instructions"]]),
+        "tagged": mean_cell([float(one["tagged"]) for one in said], dialogues(said)),
+        "saved": mean_cell([float(not one["tagged"]) for one in taggable], dialogues(taggable)),
         "calls": sum(one["tagger_calls"] or 0 for one in said) / len(said),
     }
 
@@ -119,12 +123,9 @@ def correlations(items: Sequence[Record], scorer: str) -> dict[str, Cell | None]
     names = dict.fromkeys(name for one in measured for name in one["uncertainty"])
     found = {}
     for name in names:
-        pairs = [
-            (one["uncertainty"][name], (one["first_scores"] or one["scores"])[scorer]["f1"])
-            for one in measured
-            if name in one["uncertainty"]
-        ]
-        found[name] = correlation_cell([u for u, _ in pairs], [f1 for _, f1 in pairs])
+        chosen = [one for one in measured if name in one["uncertainty"]]
+        f1 = [(one["first_scores"] or one["scores"])[scorer]["f1"] for one in chosen]
+        found[name] = correlation_cell([one["uncertainty"][name] for one in chosen], f1, dialogues(chosen))
     return found
 
 
@@ -146,12 +147,12 @@ def oracle_row(oracle: Oracle) -> Record:
     for scorer in SCORERS:
         choices = [oracle.choose(row, scorer) for row in oracle.rows]
         chosen = [
-            {"reasoning_type": row.reasoning_type, "scores": {scorer: choice.scores}}
+            {"reasoning_type": row.reasoning_type, "dialogue_id": row.dialogue, "scores": {scorer: choice.scores}}
             for row, choice in zip(oracle.rows, choices, strict=True)
         ]
-        found["scores"][scorer] = table([choice.scores for choice in choices])
+        found["scores"][scorer] = table(chosen, scorer)
         found["by_type"][scorer] = by_type(chosen, scorer)
-        found["augmented"][scorer] = mean_cell([float(choice.augmented) for choice in choices])
+        found["augmented"][scorer] = mean_cell([float(choice.augmented) for choice in choices], dialogues(chosen))
     return found
 
 
@@ -203,8 +204,9 @@ def score_rows(summary: Summary) -> tuple[list[str], list[list[Any]]]:
 
 def _deltas_of(ours: Sequence[Record], theirs: Sequence[Record], scorer: str) -> dict[str, Cell | None]:
     before = {one["id"]: one["scores"][scorer] for one in theirs}
-    pairs = [(one["scores"][scorer], before[one["id"]]) for one in ours if one["id"] in before]
-    return mean_cells({title: [a[key] - b[key] for a, b in pairs] for title, key in METRICS.items()})
+    both = [one for one in ours if one["id"] in before]
+    pairs = [(one["scores"][scorer], before[one["id"]]) for one in both]
+    return mean_cells({title: [a[key] - b[key] for a, b in pairs] for title, key in METRICS.items()}, dialogues(both))
 
 
 def _labels(system: str, scored: dict[str, list[Record]]) -> list[str]:

@@ -13,6 +13,19 @@ def test_a_mean_has_an_interval_around_it():
     assert mean_cell([]) is None
 
 
+def test_groups_are_drawn_whole():
+    values = [1.0, 0.0] * 50
+    alone = mean_cell(values, [str(at) for at in range(100)])
+    assert alone == mean_cell(values)
+    # ten items that always agree are one observation: the interval widens about threefold
+    tens = [float(at // 10 % 2) for at in range(100)]
+    grouped = mean_cell(tens, [str(at // 10) for at in range(100)])
+    assert grouped["value"] == 50 and grouped["n"] == 100
+    width, narrow = (cell["high"] - cell["low"] for cell in (grouped, mean_cell(tens)))
+    assert 2.5 < width / narrow < 3.7
+    assert correlation_cell(values, values, ["a", "b"] * 50)["value"] == 1
+
+
 def test_columns_of_the_same_items_are_what_they_are_alone():
     columns = {"a": [0.0, 1.0, 0.5, 0.5], "b": [1.0, 1.0, 1.0, 1.0], "c": [-0.1, 0.2, 0.0, 0.3]}
     assert mean_cells(columns) == {name: mean_cell(values) for name, values in columns.items()}

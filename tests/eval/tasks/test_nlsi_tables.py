@@ -36,6 +36,7 @@ def item(program: str = "interpret", id: str = "1", f1: float = 1.0, **changes: 
         "id": id,
         "system": program.partition("@")[0].partition(":")[0].partition(" (")[0],
         "reasoning_type": "Plain",
+        "dialogue_id": "",
         "status": "ok" if f1 == 1 else "wrong",
         "scores": scores(f1),
         "error_kinds": {} if f1 == 1 else {"missing_argument": 1},
@@ -53,9 +54,9 @@ def item(program: str = "interpret", id: str = "1", f1: float = 1.0, **changes: 
 
 
 def test_the_oracle_takes_tags_only_where_they_are_strictly_better_and_all_metrics_follow() -> None:
-    better = Row("Plain", scores(0.5), scores(0.8, em=0))
-    same = Row("Plain", scores(0.5, em=1), scores(0.5, em=0))
-    worse = Row("Plain", scores(0.5), scores(0.2))
+    better = Row("Plain", "d", scores(0.5), scores(0.8, em=0))
+    same = Row("Plain", "d", scores(0.5, em=1), scores(0.5, em=0))
+    worse = Row("Plain", "d", scores(0.5), scores(0.2))
     assert [Oracle.choose(row, "strict").augmented for row in (better, same, worse)] == [True, False, False]
     assert Oracle.choose(same, "strict").scores["em"] == 1
     assert Oracle.choose(better, "strict").scores["f1"] == 0.8
