@@ -206,11 +206,27 @@ def test_the_program_answers_tags_and_repairs():
     assert "<sl:CUISINE> Thai</sl>" in prediction.tags[0]
 
 
-def test_a_sure_answer_is_not_tagged():
+@pytest.mark.parametrize(("threshold", "tagged"), [(0.9, False), (0.1, True)])
+def test_only_an_unsure_answer_is_tagged(threshold, tagged):
+    script = Script(answering, logprobs=True)  # every token at -0.5: least confidence is 1 - exp(-0.5)
+    with dspy.context(lm=lm_of(script)):
+        prediction = TagAndRepair(threshold=threshold)(request=REQUEST, tools=TOOLS)
+    assert prediction.uncertainty["least_confidence"] == pytest.approx(0.3935, abs=1e-4)
+    assert (prediction.tagged, len(script.requests)) == (tagged, 1 + tagged)
+
+
+def test_an_answer_without_log_probabilities_counts_as_unsure():
+    with dspy.context(lm=lm_of(Script(answering))):
+        prediction = TagAndRepair(threshold=0.9)(request=REQUEST, tools=TOOLS)
+    assert prediction.uncertainty == {} and prediction.tagged
+
+
+def test_without_log_probabilities_samples_tell_that_it_is_sure():
     script = Script(answering)
     with dspy.context(lm=lm_of(script)):
-        prediction = TagAndRepair(estimator="weakest_argument", threshold=float("inf"))(request=REQUEST, tools=TOOLS)
-    assert not prediction.tagged or prediction.uncertainty == {}  # without log-probabilities an answer counts as unsure
+        prediction = TagAndRepair(estimator="disagreement", threshold=0.5)(request=REQUEST, tools=TOOLS)
+    assert prediction.uncertainty == {"disagreement": 0.0} and not prediction.tagged
+    assert prediction.calls == [ToolCall.of("GetFood", town="Ghent")]
 
 
 def test_a_table_takes_the_taggers_place():
