@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -35,6 +35,7 @@ class EpisodeStep(Record):
         observation: the answer; None when there was nothing more to read.
         reward: of this step, where the benchmark rewards steps; of the episode in its last one.
         agent, environment: what deciding and answering used (an LM may play the user); None when not measured.
+        judge: that part of `environment` which a judge used, not the user.
         details: the environment's (`Step.details`).
         notes: the agent's (its state, how its answer was parsed, ...), JSON only.
     """
@@ -44,6 +45,7 @@ class EpisodeStep(Record):
     reward: float | None = None
     agent: LmUsage | None = None
     environment: LmUsage | None = None
+    judge: LmUsage | None = None
     details: dict[str, Any] = Field(default_factory=dict)
     notes: dict[str, Any] = Field(default_factory=dict)
 
@@ -56,10 +58,13 @@ class Episode(Record):
         task_id, group, trial: which task, its kind, which repetition (from 0).
         greeting: said by the agent before the opening; may be empty.
         opening: the user's first words.
+        opened: what the environment used for them; None when not measured.
         steps: in order.
         reward: between 0 and 1; 0 when the episode was given up.
         termination: why it ended.
-        error: what the agent did that ended it, with termination "error"; else empty.
+        error: why the agent could not go on, with termination "error"; else empty.
+        failed: the same in one word: "parse_error" (an answer of its LM could not be used), "lm_error" (its LM gave
+            none, and would not if asked again); "" for every other end.
         gold, outputs: of the task.
         writes: names of the environment's tools that change something.
         remembered: the agent was given the task's memory, and there is one.
@@ -71,10 +76,12 @@ class Episode(Record):
     group: str = ""
     greeting: str = ""
     opening: Observation
+    opened: LmUsage | None = None
     steps: tuple[EpisodeStep, ...] = ()
     reward: float = 0.0
     termination: Termination
     error: str = ""
+    failed: Literal["", "parse_error", "lm_error"] = ""
     gold: tuple[ToolCall, ...] = ()
     outputs: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from eval.envs.episode import Episode, EpisodeStep, LmUsage
-from eval.envs.protocol import Action, Environment, EnvTask, Observation, Step, task_of
+from eval.envs.episode import Episode, EpisodeStep
+from eval.envs.protocol import Action, Environment, Observation, task_of
+from eval.envs.spent import judging, spent, together, used
 from eval.failures import classify
-from eval.usage import Usage, current_usage
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Memory
 
@@ -83,7 +82,9 @@ def play(
         Exception: the LM or the environment failed in passing; nothing is known about the agent.
     """
     task = task_of(environment.tasks, task_id, environment.name)
+    before = used()
     opening = environment.reset(task.id, trial=trial)
+    opened = spent(before, used())
     memory = task.memory if remember else Memory()
     act = agent.begin(
         Briefing(environment.policy, environment.tools, environment.now, environment.greeting, memory=memory)
@@ -93,35 +94,35 @@ def play(
     ended: dict[str, Any] = {"reward": 0.0, "termination": "max_steps"}
     observation = opening
     while len(steps) < limit:
-        before = _usage()
+        before = used()
         try:
             decision = act(observation)
         except Exception as error:
             if (failure := classify(error)).retry:
                 raise
-            ended = {"reward": 0.0, "termination": "error", "error": f"{failure.kind}: {failure.message}"}
+            ended |= {"termination": "error", "error": f"{failure.kind}: {failure.message}", "failed": failure.status}
             break
-        between = _usage()
-        step = environment.step(decision.action)
-        steps.append(_recorded(decision, step, _spent(before, between), _spent(between, _usage())))
+        between = used()
+        with judging() as judged:
+            step = environment.step(decision.action)
+        steps.append(
+            EpisodeStep(
+                action=decision.action,
+                observation=step.observation,
+                reward=step.reward,
+                agent=spent(before, between),
+                environment=spent(between, used()),
+                judge=together(judged) if judged else None,
+                details=step.details,
+                notes=decision.notes,
+            )
+        )
         if step.done:
             ended = {"reward": step.reward or 0.0, "termination": step.termination or "env_done"}
             break
         if step.observation is None:
             raise RuntimeError(f"{environment.name} gave nothing to read and did not end")
         observation = step.observation
-    return _episode(environment, task, trial, opening, steps, ended, bool(memory.text or memory.evidence))
-
-
-def _episode(
-    environment: Environment,
-    task: EnvTask,
-    trial: int,
-    opening: Observation,
-    steps: list[EpisodeStep],
-    ended: dict[str, Any],
-    remembered: bool,
-) -> Episode:
     return Episode(
         environment=environment.name,
         task_id=task.id,
@@ -129,46 +130,11 @@ def _episode(
         group=task.group,
         greeting=environment.greeting,
         opening=opening,
+        opened=opened,
         steps=tuple(steps),
         gold=task.gold,
         outputs=task.outputs,
         writes=tuple(sorted(environment.writes)),
-        remembered=remembered,
+        remembered=bool(memory.text or memory.evidence),
         **ended,
-    )
-
-
-def _recorded(decision: Decision, step: Step, agent: LmUsage | None, environment: LmUsage | None) -> EpisodeStep:
-    return EpisodeStep(
-        action=decision.action,
-        observation=step.observation,
-        reward=step.reward,
-        agent=agent,
-        environment=environment,
-        details=step.details,
-        notes=decision.notes,
-    )
-
-
-def _usage() -> LmUsage | None:
-    """What the unit of work has used so far; None when nobody measures."""
-    usage: Usage | None = current_usage()
-    if usage is None:
-        return None
-    return LmUsage(
-        lm_calls=usage.lm_calls,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        lm_seconds=usage.lm_seconds,
-    )
-
-
-def _spent(before: LmUsage | None, after: LmUsage | None) -> LmUsage | None:
-    if before is None or after is None:
-        return None
-    return LmUsage(
-        lm_calls=after.lm_calls - before.lm_calls,
-        input_tokens=after.input_tokens - before.input_tokens,
-        output_tokens=after.output_tokens - before.output_tokens,
-        lm_seconds=max(0.0, math.fsum((after.lm_seconds, -before.lm_seconds))),
     )

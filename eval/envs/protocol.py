@@ -72,8 +72,9 @@ class Step(Record):
         done: the episode is over.
         termination: why; None while it goes on.
         details: how the reward came about and whatever else is the benchmark's own, JSON only. Known keys:
-            `asked` (what the message asked the user for, by slot), `violations` (rules of the policy that the call
-            broke), `rubrics` (share met), `aspects` and `preferences` (UserBench), `checks` (parts of the reward).
+            `asked` (what the message asked the user for, by slot; at every step, where the environment can tell),
+            `violations` (rules of the policy that the call broke), `rubrics` (share met), `aspects` and `preferences`
+            (UserBench), `checks` (parts of the reward).
     """
 
     observation: Observation | None

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 from dspy import lm15
 
+from eval.envs.spent import judged_by, spent, used
 from prefine_dspy.errors import InputError
 
 _SETTINGS = ("temperature", "max_tokens", "top_p")
@@ -27,11 +28,13 @@ class Speaker:
     Args:
         lm: the LM.
         trial: answers of different trials are different answers (DSPy's `rollout_id`).
+        role: whom it plays; what a judge uses is booked apart.
     """
 
-    def __init__(self, lm: dspy.BaseLM, trial: int = 0) -> None:
+    def __init__(self, lm: dspy.BaseLM, trial: int = 0, role: Literal["user", "judge"] = "user") -> None:
         self.lm = lm
         self.trial = trial
+        self.role = role
 
     def __call__(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """The LM's answer to chat messages; "" when it gave no text."""
@@ -39,7 +42,10 @@ class Speaker:
         # a Request carries its own settings: those that the LM was made with are not added to it
         settings = {key: self.lm.kwargs[key] for key in _SETTINGS if self.lm.kwargs.get(key) is not None}
         request = lm15.request_from_openai_chat({"model": self.lm.model, "messages": plain, **settings})
+        before = used()
         response = self.lm(request, **({"rollout_id": self.trial} if self.trial else {}))
+        if self.role == "judge":
+            judged_by(spent(before, used()))
         return response.text or ""
 
 

@@ -107,7 +107,7 @@ class Tau2(Conversing):
             termination_reason=reasons.get(why, TerminationReason.USER_STOP),
             messages=talk.messages,
         )
-        with speaking(Speaker(required(self._judge_lm, "a judge"), talk.speaker.trial)):
+        with speaking(Speaker(required(self._judge_lm, "a judge"), talk.speaker.trial, "judge")):
             result = evaluate_simulation(run, self._task, EvaluationType.ALL, False, self._domain)
         return float(result.reward), reward_details(result.model_dump(mode="json"))
 

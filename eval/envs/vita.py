@@ -132,7 +132,7 @@ class VitaBench(Conversing):
             states=Orchestrator.get_states(cast(Any, None), database, database.time),
         )
         judge = required(self._judge_lm, "a judge")
-        with speaking(Speaker(judge, talk.speaker.trial)):
+        with speaking(Speaker(judge, talk.speaker.trial, "judge")):
             result = evaluate_simulation(
                 run,
                 self._task,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from eval.envs.aspects import ASPECT_POINTS, score
 from eval.envs.episode import Episode
 from eval.envs.protocol import Reply
+from eval.envs.spent import together
 from prefine_dspy.types import ToolCall
 
 _SUCCESS = 1 - 1e-6
@@ -20,11 +21,13 @@ class EpisodeFigures(NamedTuple):
     Args:
         reward: between 0 and 1.
         success: the full reward.
-        turns: the user's opening, and one for each reply to them.
+        turns: the user's opening, and one for each reply to them; like all that follows None where no episode came
+            about.
         steps: actions of the agent.
         tool_calls, failed_calls: its calls, and those that an error answered.
         asked: slots that it asked the user for; None where the environment does not say.
         lm_calls, input_tokens, output_tokens: of the agent alone; None when not measured.
+        user_lm_calls, judge_lm_calls: of an LM that plays the user, and of a judge; None when not measured.
         score, cer, ber: UserBench: points, share of aspects with a right option, with the best one.
         active_pe, passive_pe: UserBench: share of the preferences that the agent's questions drew out, and of those
             that the user came up with.
@@ -33,14 +36,16 @@ class EpisodeFigures(NamedTuple):
 
     reward: float
     success: bool
-    turns: int
-    steps: int
-    tool_calls: int
-    failed_calls: int
+    turns: int | None = None
+    steps: int | None = None
+    tool_calls: int | None = None
+    failed_calls: int | None = None
     asked: int | None = None
     lm_calls: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    user_lm_calls: int | None = None
+    judge_lm_calls: int | None = None
     score: float | None = None
     cer: float | None = None
     ber: float | None = None
@@ -51,7 +56,7 @@ class EpisodeFigures(NamedTuple):
     @property
     def tokens_per_turn(self) -> float | None:
         """The agent's prompt and answer tokens for each turn (IDSS section 4.5)."""
-        if self.input_tokens is None or self.output_tokens is None:
+        if self.input_tokens is None or self.output_tokens is None or not self.turns:
             return None
         return (self.input_tokens + self.output_tokens) / self.turns
 
@@ -78,8 +83,18 @@ def figures_of(episode: Episode) -> EpisodeFigures:
         lm_calls=sum(one.lm_calls for one in measured) if known else None,
         input_tokens=sum(one.input_tokens for one in measured) if known else None,
         output_tokens=sum(one.output_tokens for one in measured) if known else None,
+        **_others(episode),
         **_parts(episode),
     )
+
+
+def _others(episode: Episode) -> dict[str, int]:
+    """LM calls that were not the agent's."""
+    parts = [episode.opened, *(step.environment for step in episode.steps)]
+    if any(one is None for one in parts):
+        return {}
+    judged = together(step.judge for step in episode.steps).lm_calls
+    return {"user_lm_calls": together(parts).lm_calls - judged, "judge_lm_calls": judged}
 
 
 def _asked(episode: Episode) -> int | None:

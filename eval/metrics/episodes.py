@@ -16,11 +16,42 @@ from typing import NamedTuple
 import numpy as np
 
 from eval.envs.episode import Episode
-from eval.metrics.episode_errors import error_labels
+from eval.metrics.episode_errors import ErrorLabels, error_labels
 from eval.metrics.episode_figures import EpisodeFigures, figures_of
 from eval.metrics.statistics import LEVEL, RESAMPLES, Array, Difference, Interval
 
 TaskKey = tuple[str, str]
+
+
+class Outcome(NamedTuple):
+    """What an episode is worth to the figures of its run.
+
+    Args:
+        environment, task_id, trial, group: which task, which repetition, what kind of task.
+        termination: how it ended; "" where no episode came about.
+        figures, errors: its own.
+    """
+
+    environment: str
+    task_id: str
+    trial: int
+    group: str
+    termination: str
+    figures: EpisodeFigures
+    errors: ErrorLabels
+
+
+def outcome_of(episode: Episode) -> Outcome:
+    """The outcome of an episode."""
+    return Outcome(
+        episode.environment,
+        episode.task_id,
+        episode.trial,
+        episode.group,
+        episode.termination,
+        figures_of(episode),
+        error_labels(episode),
+    )
 
 
 class EpisodeSummary(NamedTuple):
@@ -53,22 +84,22 @@ class EpisodeSummary(NamedTuple):
 MEANS: dict[str, Callable[[EpisodeFigures], float | int | None]] = {
     name: attrgetter(name)
     for name in (
-        *("turns", "steps", "tool_calls", "failed_calls", "asked", "lm_calls", "input_tokens"),
-        *("output_tokens", "tokens_per_turn", "prompt_tokens_per_call"),
+        *("turns", "steps", "tool_calls", "failed_calls", "asked", "lm_calls", "user_lm_calls", "judge_lm_calls"),
+        *("input_tokens", "output_tokens", "tokens_per_turn", "prompt_tokens_per_call"),
         *("score", "cer", "ber", "active_pe", "passive_pe", "rubrics"),
     )
 }
 """Figures that are averaged, by name."""
 
 
-def summary(episodes: Iterable[Episode], *, seed: int = 0) -> EpisodeSummary:
-    """All figures of a run; episodes may come in any order.
+def summary(outcomes: Iterable[Outcome], *, seed: int = 0) -> EpisodeSummary:
+    """All figures of a run; outcomes may come in any order.
 
     Args:
         seed: the same seed gives the same intervals.
     """
-    tasks = by_task(episodes)
-    figures = {key: [figures_of(one) for one in trials] for key, trials in tasks.items()}
+    tasks = by_task(outcomes)
+    figures = {key: [one.figures for one in trials] for key, trials in tasks.items()}
     fewest = min((len(trials) for trials in tasks.values()), default=0)
     counts = [(len(one), sum(each.success for each in one)) for one in figures.values()]
 
@@ -89,22 +120,22 @@ def summary(episodes: Iterable[Episode], *, seed: int = 0) -> EpisodeSummary:
         },
         errors=_errors(tasks, interval),
         groups=_groups(tasks, interval),
-        terminations=dict(Counter(one.termination for trials in tasks.values() for one in trials)),
+        terminations=dict(Counter(one.termination for trials in tasks.values() for one in trials if one.termination)),
     )
 
 
-def by_task(episodes: Iterable[Episode]) -> dict[TaskKey, list[Episode]]:
-    """Episodes by environment and task, each task's trials in order.
+def by_task(outcomes: Iterable[Outcome]) -> dict[TaskKey, list[Outcome]]:
+    """Outcomes by environment and task, each task's trials in order.
 
     Raises:
         ValueError: a trial is there twice.
     """
-    found: dict[TaskKey, dict[int, Episode]] = {}
-    for episode in episodes:
-        trials = found.setdefault((episode.environment, episode.task_id), {})
-        if episode.trial in trials:
-            raise ValueError(f"{episode.environment} {episode.id} is there twice")
-        trials[episode.trial] = episode
+    found: dict[TaskKey, dict[int, Outcome]] = {}
+    for one in outcomes:
+        trials = found.setdefault((one.environment, one.task_id), {})
+        if one.trial in trials:
+            raise ValueError(f"{one.environment} {one.task_id}/{one.trial} is there twice")
+        trials[one.trial] = one
     return {key: [trials[number] for number in sorted(trials)] for key, trials in found.items()}
 
 
@@ -139,8 +170,8 @@ def task_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
 
 
 def task_difference(
-    a: Iterable[Episode],
-    b: Iterable[Episode],
+    a: Iterable[Outcome],
+    b: Iterable[Outcome],
     read: Callable[[EpisodeFigures], float | int | None] = lambda figures: figures.reward,
     *,
     seed: int = 0,
@@ -179,8 +210,8 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _known_mean(trials: Sequence[Episode], read: Callable[[EpisodeFigures], float | int | None]) -> float | None:
-    known = [value for one in trials if (value := read(figures_of(one))) is not None]
+def _known_mean(trials: Sequence[Outcome], read: Callable[[EpisodeFigures], float | int | None]) -> float | None:
+    known = [value for one in trials if (value := read(one.figures)) is not None]
     return _mean(known) if known else None
 
 
@@ -191,29 +222,27 @@ def _task_means(tasks: Iterable[Sequence[float | int | bool | None]]) -> list[fl
 
 
 def _errors(
-    tasks: Mapping[TaskKey, Sequence[Episode]], interval: Callable[[Sequence[float]], Interval]
+    tasks: Mapping[TaskKey, Sequence[Outcome]], interval: Callable[[Sequence[float]], Interval]
 ) -> dict[str, Interval]:
-    labels = [[error_labels(one) for one in trials] for trials in tasks.values()]
     found: dict[str, Interval] = {}
-    for name in ("fact_omission", "missing_information", "constraint_violation"):
-        told = [[getattr(one, name) for one in trials] for trials in labels]
+    for name in ErrorLabels._fields:
+        told = [[getattr(one.errors, name) for one in trials] for trials in tasks.values()]
         # successes have no label in any environment: only a failure says whether one can be told
-        failures = [
-            value
-            for trials, row in zip(tasks.values(), told, strict=True)
-            for one, value in zip(trials, row, strict=True)
-            if not figures_of(one).success
-        ]
-        if any(value is not None for value in failures):
+        if any(
+            getattr(one.errors, name) is not None
+            for trials in tasks.values()
+            for one in trials
+            if not one.figures.success
+        ):
             found[name] = interval([_mean([float(bool(value)) for value in row]) for row in told])
     return found
 
 
 def _groups(
-    tasks: Mapping[TaskKey, Sequence[Episode]], interval: Callable[[Sequence[float]], Interval]
+    tasks: Mapping[TaskKey, Sequence[Outcome]], interval: Callable[[Sequence[float]], Interval]
 ) -> dict[str, Interval]:
     rewards: dict[str, list[float]] = {}
     for trials in tasks.values():
         if trials[0].group:
-            rewards.setdefault(trials[0].group, []).append(_mean([one.reward for one in trials]))
+            rewards.setdefault(trials[0].group, []).append(_mean([one.figures.reward for one in trials]))
     return {group: interval(values) for group, values in rewards.items()}

@@ -85,7 +85,7 @@ class _Episode:
     def _reply(self, action: Reply) -> Step:
         answer = self.user.listen(action.text)
         observation = Observation(source="user", text=answer.text)
-        details: dict[str, Any] = {"asked": list(answer.asked)} if answer.asked else {}
+        details: dict[str, Any] = {"asked": list(answer.asked)}
         if answer.leaves:
             return self._end("user_stop", observation, details)
         return Step(observation=observation, details=details)
@@ -96,7 +96,9 @@ class _Episode:
             # the rules are about the state that the call found
             self.desk = Desk(copy.deepcopy(before))
         text, failed = self.desk.call(call)
-        details: dict[str, Any] = {}
+        details: dict[str, Any] = {
+            "asked": []
+        }  # said at every step, so that an episode without questions counts as such
         if call.name in WRITES and not failed:
             details["violations"] = broken_rules(before, call, self.script.customer)
         observation = Observation(source="tool", text=text, call=call, error=failed)

@@ -10,7 +10,7 @@ from eval.envs.episode import Episode, EpisodeStep
 from eval.envs.play import Briefing, Decision, play
 from eval.envs.protocol import Action, Observation, Reply, Stop
 from eval.metrics.episode_errors import ErrorLabels, error_labels, stands_in, wrong_arguments
-from eval.metrics.episodes import summary
+from eval.metrics.episodes import outcome_of, summary
 from prefine_dspy.types import ToolCall
 
 
@@ -111,7 +111,7 @@ def test_broken_rules_of_the_airline_become_a_label() -> None:
     bad = play(BuiltinEnvironment(), Doing(move, Stop(text="Moved.")), "no-move")
     assert error_labels(bad) == ErrorLabels(None, None, True)
     lost = play(BuiltinEnvironment(), Doing(Reply(text="It is 7."), Stop()), "meal")
-    found = summary([bad, lost])
+    found = summary(map(outcome_of, [bad, lost]))
     assert found.errors["constraint_violation"].value == 0.5
     good = play(BuiltinEnvironment(), Doing(*scripts()["seat"].gold, Stop()), "seat")
-    assert good.reward == 1.0 and summary([good]).errors == {}
+    assert good.reward == 1.0 and summary([outcome_of(good)]).errors == {}

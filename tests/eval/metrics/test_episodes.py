@@ -14,7 +14,17 @@ from eval.envs.episode import Episode, EpisodeStep, LmUsage
 from eval.envs.protocol import Observation, Reply
 from eval.envs.tau_bench import recorded_episode
 from eval.metrics.episode_figures import figures_of
-from eval.metrics.episodes import MEANS, by_task, pass_any, pass_hat, summary, task_difference, task_interval
+from eval.metrics.episodes import (
+    MEANS,
+    Outcome,
+    by_task,
+    outcome_of,
+    pass_any,
+    pass_hat,
+    summary,
+    task_difference,
+    task_interval,
+)
 from prefine_dspy.types import ToolCall
 
 HI = Observation(source="user", text="Hi")
@@ -32,6 +42,10 @@ def episode(task: str = "a", trial: int = 0, reward: float = 1.0, **rest: Any) -
             **rest,
         }
     )
+
+
+def outcome(*given: Any, **rest: Any) -> Outcome:
+    return outcome_of(episode(*given, **rest))
 
 
 def details(**found: Any) -> tuple[EpisodeStep, ...]:
@@ -53,14 +67,14 @@ def test_pass_hat_needs_enough_trials(k: int) -> None:
 
 
 def test_tasks_weigh_the_same_however_many_trials_they_have() -> None:
-    found = summary([episode("a", 0, 1.0), episode("b", 0, 0.0), episode("b", 1, 0.0), episode("b", 2, 0.0)])
+    found = summary([outcome("a", 0, 1.0), outcome("b", 0, 0.0), outcome("b", 1, 0.0), outcome("b", 2, 0.0)])
     assert (found.average.value, found.tasks, found.trials, found.episodes) == (0.5, 2, 1, 4)
     assert list(found.pass_hat) == [1]
 
 
 def test_a_trial_counts_once() -> None:
     with pytest.raises(ValueError, match="e a/0 is there twice"):
-        by_task([episode(), episode()])
+        by_task([outcome(), outcome()])
 
 
 def test_nothing_played_is_no_error() -> None:
@@ -75,8 +89,8 @@ def test_intervals_resample_tasks() -> None:
 
 
 def test_a_difference_is_paired_over_common_tasks() -> None:
-    a = [episode(str(number), reward=1.0) for number in range(20)]
-    b = [episode(str(number), reward=float(number % 2)) for number in range(1, 30)]
+    a = [outcome(str(number), reward=1.0) for number in range(20)]
+    b = [outcome(str(number), reward=float(number % 2)) for number in range(1, 30)]
     found = task_difference(a, b)
     assert found.n == 19 and found.value == pytest.approx(9 / 19) and found.p == 0.0
     assert task_difference(a, b, MEANS["asked"]).n == 0
@@ -109,7 +123,7 @@ def test_rubrics() -> None:
 
 
 def test_only_what_is_reported_is_averaged() -> None:
-    found = summary([episode("a", steps=details(rubrics={"met": 1, "total": 2})), episode("b", group="hard", reward=0)])
+    found = summary([outcome("a", steps=details(rubrics={"met": 1, "total": 2})), outcome("b", group="hard", reward=0)])
     assert found.means["rubrics"].value == 0.5 and found.means["rubrics"].n == 1
     assert "score" not in found.means and found.groups["hard"].value == 0.0
     assert found.terminations == {"user_stop": 2}
@@ -120,7 +134,7 @@ def test_recorded_airline_runs_give_the_published_figures(shared_data: Path) -> 
     with gzip.open(shared_data / "tau_trajectories.jsonl.gz", "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     airline = [recorded_episode(one) for one in records if one["domain"] == "airline"]
-    found = summary(airline)
+    found = summary(map(outcome_of, airline))
     assert (found.tasks, found.trials, found.episodes) == (50, 4, 200)
     assert found.average.value == pytest.approx(0.42)
     assert [round(found.pass_hat[k].value, 3) for k in range(1, 5)] == [0.420, 0.273, 0.220, 0.200]
