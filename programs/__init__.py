@@ -8,15 +8,17 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from prefine_dspy.errors import InputError
+from programs.episode_system import EpisodeSystem
 from programs.nlsi_system import NlsiSystem
 from programs.system import System
 
-TaskName = Literal["mpt", "nlsi"]
+TaskName = Literal["mpt", "nlsi", "episodes"]
 
 
 class Entry(NamedTuple):
     """Args:
-    task: the benchmark whose instances it answers: "mpt" (`System`) or "nlsi" (`NlsiSystem`).
+    task: what it answers: "mpt" (`System`), "nlsi" (`NlsiSystem`), or interactive benchmarks, "episodes"
+        (`EpisodeSystem`).
     path: module and class.
     """
 
@@ -39,6 +41,7 @@ SYSTEMS = {
     "tag_and_repair": Entry("nlsi", "programs.tag_and_repair:TagAndRepairSystem"),
     "select": Entry("nlsi", "programs.select:SelectSystem"),
     "select_then_interpret": Entry("nlsi", "programs.select_then_interpret:SelectThenInterpretSystem"),
+    "react": Entry("episodes", "programs.react:ReActSystem"),
 }
 FILE_OPTIONS = ("tags",)
 """Options of systems that name a file which decides their answers."""
@@ -58,7 +61,7 @@ def load_system(name: str, **options: Any) -> Any:
         options: for its constructor (`prefine`: K, loop, record), over those that it was compiled with.
 
     Returns:
-        A `System`, or an `NlsiSystem`: see its entry in `SYSTEMS`.
+        A `System`, an `NlsiSystem`, or an `EpisodeSystem`: see its entry in `SYSTEMS`.
 
     Raises:
         InputError: unknown name or option, or a compiled program that is not there or does not fit.
@@ -134,6 +137,7 @@ def _system(name: str, options: dict[str, Any]) -> Any:
 __all__ = [
     "SYSTEMS",
     "Entry",
+    "EpisodeSystem",
     "NlsiSystem",
     "System",
     "compiled_options",

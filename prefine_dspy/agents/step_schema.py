@@ -1,0 +1,50 @@
+"""A catalogue as the type of a step's action: a message to the user, or exactly one call with the arguments given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from prefine_dspy.call_schema import stated_schema
+from prefine_dspy.tools import Catalogue, Tool
+
+LONGEST_REPLY = 320
+"""Characters of a message to the user: some eighty tokens."""
+
+
+def action_type(tools: Catalogue) -> type:
+    """A type for `dspy.Signature.with_updated_fields("action", type_=...)`; validated values are plain JSON."""
+    reply = _object({"reply": {"type": "string", "minLength": 1, "maxLength": LONGEST_REPLY}})
+    return plain_json("action", {"anyOf": [reply, *map(_call_schema, tools)]})
+
+
+def plain_json(name: str, schema: dict[str, Any]) -> type:
+    """A type that constrains an LM by a JSON schema and takes any value: what comes is read tolerantly elsewhere."""
+
+    class Answer:
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+            return core_schema.any_schema()
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+            return schema
+
+    Answer.__qualname__ = Answer.__name__ = name
+    return Answer
+
+
+def _call_schema(tool: Tool) -> dict[str, Any]:
+    arguments = {
+        "type": "object",
+        "properties": {one.name: stated_schema(one) for one in tool.parameters},
+        "required": [one.name for one in tool.parameters if one.required],
+        "additionalProperties": False,
+    }
+    return _object({"function": {"type": "string", "const": tool.name}, "arguments": arguments})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
