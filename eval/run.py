@@ -199,6 +199,7 @@ def load_programs(asked: Asked, task: str) -> tuple[dict[str, Any], list[Program
                 options=options,
                 fingerprint=fingerprint(system.program, compiled_options(name)),
                 files=file_identities(options),
+                memory=system.describe() if hasattr(system, "describe") else None,
             )
         )
     return systems, described

@@ -60,6 +60,7 @@ class ProgramConfig(BaseModel):
         options: what it was loaded with.
         fingerprint: sha256 over its prompts, demonstrations and predictors.
         files: by option that names a file (`tags`), a hash over its content: the name alone says nothing.
+        memory: of a memory library, what is at work: its version, the embedding model, k; None for all others.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,6 +70,7 @@ class ProgramConfig(BaseModel):
     options: dict[str, Any] = Field(default_factory=dict)
     fingerprint: str = ""
     files: dict[str, str] = Field(default_factory=dict)
+    memory: dict[str, Any] | None = None
 
 
 class RunConfig(BaseModel):
@@ -77,11 +79,14 @@ class RunConfig(BaseModel):
     Args:
         task: the benchmark (see `eval.tasks.kinds`).
         programs, lm, memory_lm: what is asked.
+        user_lm, judge_lm: of episodes, where an LM plays the user or a judge; None elsewhere.
         data, data_identity: what was loaded, and a hash over its content.
         data_schema, query: of MPT; None elsewhere.
-        split: of NLSI; None elsewhere.
+        split: of NLSI and of episodes; None elsewhere, and for all tasks.
+        trials: of episodes, how often each task is played; None elsewhere.
         limit, seed: how instances were chosen.
-        instances, instances_identity: how many, and a hash over their ids.
+        instances, instances_identity: how many, and a hash over their ids; of episodes, trials count one by one.
+        memories: a hash over the configuration of the run whose memories are reused; None where all are built.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -91,15 +96,19 @@ class RunConfig(BaseModel):
     programs: list[ProgramConfig]
     lm: LMConfig
     memory_lm: LMConfig
+    user_lm: LMConfig | None = None
+    judge_lm: LMConfig | None = None
     data: str
     data_identity: str
     data_schema: str | None = None
     query: str | None = None
     split: str | None = None
+    trials: int | None = None
     limit: int | None
     seed: int
     instances: int
     instances_identity: str
+    memories: str | None = None
     dspy: str = Field(default_factory=lambda: dspy.__version__)
 
 
@@ -186,10 +195,13 @@ def check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> Non
     """
     if "task" in now:
         before = {"task": FIRST_TASK, **before}
-    # nor did they say what was in their programs' files: that cannot be compared
+    # nor did they say what was in their programs' files, or which library was at work: that cannot be compared
     there, here = before.get("programs", []), now.get("programs", [])
     if "programs" in now and len(there) == len(here):
-        unsaid = [{"files": new.get("files", {}), **old} for old, new in zip(there, here, strict=True)]
+        unsaid = [
+            {"files": new.get("files", {}), "memory": new.get("memory"), **old}
+            for old, new in zip(there, here, strict=True)
+        ]
         before = {**before, "programs": unsaid}
     if lines := differences(before, now):
         raise InputError(

@@ -25,6 +25,7 @@ class Account:
 
     Attributes:
         lm_calls: answers that the library asked of the LM and got.
+        lm: the model string of the LM that gave them; None without any.
         unparsed: answers that the library could not use as its own format asks.
         failed: errors that the library raised or logged on its way and that are not the LM's: what it was about to
             write may be missing.
@@ -37,6 +38,7 @@ class Account:
     def __init__(self, count: TokenCounter = estimated_tokens) -> None:
         self.count = count
         self.lm_calls = 0
+        self.lm: str | None = None
         self.unparsed = 0
         self.failed = 0
         self.embedded_texts = 0
@@ -45,9 +47,10 @@ class Account:
         self.error: Exception | None = None
         self._free = 0
 
-    def reply(self, text: str, usable: bool) -> None:
-        """Take note of one answer of the LM."""
+    def reply(self, text: str, usable: bool, lm: str) -> None:
+        """Take note of one answer of an LM."""
         self.lm_calls += 1
+        self.lm = lm
         if not usable:
             self.unparsed += 1
             self.replies.append({"stage": "reply", "unparsed": text[:LONGEST_REPLY]})

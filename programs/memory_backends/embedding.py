@@ -8,33 +8,41 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
 
+import dspy
+
 from prefine_dspy.lm.embedding import resolve_embedder
+from programs.memory_backends import minilm
 from programs.memory_backends.account import Account
 
 Vector = list[float]
 REMEMBERED = 20_000  # texts
+_WEIGHTS = {"local": "wordllama", minilm.NAME: minilm.WEIGHTS}
 
 
 class EmbeddingModel:
-    """An embedding model by name (see `resolve_embedder`) that remembers the vectors of this process.
+    """An embedding model that remembers the vectors of this process.
 
     A store is made anew from its notes whenever it is opened; a hosted model must not be paid for that.
 
+    Args:
+        name: "local", "minilm" (slower and better, see `minilm`), or a LiteLLM name; see `resolve_embedder`.
+
     Raises:
-        MissingExtra: "local" without the extra `rag`.
+        MissingExtra: "local" without the extra `rag`, "minilm" without `minilm`.
         InputError: an unknown name.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._model = resolve_embedder(name)
+        self._model = _resolved(name)
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def identity(self) -> str:
         """Its name, with the version of its weights where they are on this machine."""
-        return f"local (wordllama {version('wordllama')})" if self.name == "local" else self.name
+        weights = _WEIGHTS.get(self.name)
+        return f"{self.name} ({weights} {version(weights)})" if weights else self.name
 
     @cached_property
     def dimensions(self) -> int:
@@ -87,3 +95,10 @@ class CountedEmbedding:
         except Exception as error:
             self._account.error = self._account.error or error
             raise
+
+
+def _resolved(name: str) -> dspy.Embedder:
+    if name == minilm.NAME:
+        minilm.load()
+        return dspy.Embedder(minilm.embed, caching=False)
+    return resolve_embedder(name)

@@ -51,7 +51,7 @@ class LibraryLM:
         except Exception as error:
             self._account.error = error
             raise
-        self._account.reply(answer, usable(answer))
+        self._account.reply(answer, usable(answer), self._lm.model)
         return answer
 
     def _answer(self, messages: list[Message], schema: dict[str, Any] | None) -> str:

@@ -45,13 +45,14 @@ class BackendSystem(ABC):
 
     Args:
         k: notes shown with a query at most.
-        embedding: "local", or a LiteLLM name; see `resolve_embedder`.
+        embedding: "local", "minilm", or a LiteLLM name; see `EmbeddingModel`.
         calls: the library reads the executed calls beside the dialogue.
 
     Attributes:
         folder: where a library's files may be while its store is open; None for the system's temporary folder. A run
             sets it to a folder of its own.
         count: tokens of a text, for embedding tokens. A run sets it to the count that it uses everywhere.
+        writer: the model string of the LM that has to write; None for any. A run sets it to its memory LM.
 
     Raises:
         MissingExtra: the library or the embedding model is not installed.
@@ -82,18 +83,18 @@ class BackendSystem(ABC):
         self.program = NotesCaller()
         self.folder: Path | None = None
         self.count: TokenCounter = estimated_tokens
+        self.writer: str | None = None
 
     @abstractmethod
     def open(self, supplies: Supplies, notes: Sequence[Note], seen: Sequence[Session]) -> MemoryBackend:
         """The library's store with these notes in it; `seen` are the sessions that they were written from."""
 
     def describe(self) -> dict[str, Any]:
-        """What is at work: the library and its version, the embedding model, k. A run may keep it."""
+        """What is at work: the library and its version, the embedding model, k. A run keeps it in its config.json."""
         return {
             "library": self.library,
             "version": version(self.library),
             "embedding": self.embedding.identity,
-            "dimensions": self.embedding.dimensions,
             "k": self.k,
         }
 
@@ -101,8 +102,11 @@ class BackendSystem(ABC):
         """The memory after `sessions[-1]`.
 
         The trace has an object for each answer of the LM that could not be used and for each failure, and a last one
-        of stage "write": the counts of `Account`, `written` (notes that are new or changed), `removed`, the LM, and
-        what `describe` says.
+        of stage "write": the counts of `Account`, `written` (notes that are new or changed), `removed`, the LM that
+        wrote, the dimensions of the vectors, and what `describe` says.
+
+        Raises:
+            InputError: another LM than `writer` wrote.
         """
         session = sessions[-1]
         seen = [one for one in sessions[:-1] if one.id in memory.sessions]
@@ -114,7 +118,8 @@ class BackendSystem(ABC):
         written = len(set(map(_content, after)) - set(map(_content, memory.notes)))
         removed = len({note.id for note in memory.notes} - {note.id for note in after})
         changed = bool(written or removed)
-        done = {"stage": "write", "written": written, "removed": removed, **account.as_json(), **self._at_work()}
+        at_work = {"lm": account.lm, **self.describe(), "dimensions": self.embedding.dimensions}
+        done = {"stage": "write", "written": written, "removed": removed, **account.as_json(), **at_work}
         return MemoryUpdate(
             memory=memory.model_copy(
                 update={
@@ -130,13 +135,19 @@ class BackendSystem(ABC):
         )
 
     def answer(self, query: Query, tools: Catalogue, history: History, memory: Memory) -> dspy.Prediction:
-        """The prediction for one query from its nearest notes; the prediction has `retrieval`, the counts."""
+        """The prediction for one query from its nearest notes; the prediction has `retrieval`: their ids, the counts.
+
+        Raises:
+            InputError: the library gave more than `k`.
+        """
         notes: Sequence[Note] = ()
         account = Account(self.count)
         if memory.notes:
             with self._opened(memory.notes, (), account) as backend:
                 notes = backend.retrieve(search_text(query), self.k)
             account.raise_lost()
+        if len(notes) > self.k:
+            raise InputError(f"{self.library} {version(self.library)} gave {len(notes)} notes where k is {self.k}")
         prediction = self.program(query=query, tools=tools, notes=notes)
         prediction.retrieval = {"notes": [note.id for note in notes], **account.as_json()}
         return prediction
@@ -166,10 +177,8 @@ class BackendSystem(ABC):
         account.raise_lost()
         if self.asks_lm and not account.lm_calls:
             account.failure(f"{self.library} did not ask the LM")
-
-    def _at_work(self) -> dict[str, Any]:
-        lm = dspy.settings.lm if self.asks_lm else None
-        return {"lm": lm.model if lm is not None else None, **self.describe()}
+        if self.writer is not None and account.lm not in (None, self.writer):
+            raise InputError(f"{self.library} asked {account.lm}, and the memories are to be written by {self.writer}")
 
 
 def _content(note: Note) -> tuple[str, str, str]:

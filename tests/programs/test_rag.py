@@ -93,10 +93,13 @@ def test_a_session_without_turns_changes_nothing_but_is_seen():
 
 
 def test_what_is_at_work_is_told():
-    at_work = RagSystem(k=3).describe()
-    assert at_work["k"] == 3
-    assert at_work["dimensions"] == 256
-    assert at_work["embedding"].startswith("local (wordllama ")
+    system = RagSystem(k=3)
+    told = system.describe()
+    assert (told["library"], told["k"]) == ("dspy", 3)
+    assert told["embedding"].startswith("local (wordllama ")
+    done = last(built(system)[0])
+    assert (done["lm"], done["dimensions"]) == (None, 256)
+    assert told.items() <= done.items()
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"k": "5"}, {"embedding": "nothing"}, {"calls": "yes"}])

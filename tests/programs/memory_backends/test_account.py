@@ -16,9 +16,9 @@ def test_embeddings_are_counted_by_the_given_count_and_not_while_a_store_is_reop
 
 def test_an_unusable_reply_is_kept_in_part():
     account = Account()
-    account.reply("good", usable=True)
-    account.reply("x" * 9_000, usable=False)
-    assert (account.lm_calls, account.unparsed) == (2, 1)
+    account.reply("good", usable=True, lm="scripted/one")
+    account.reply("x" * 9_000, usable=False, lm="scripted/one")
+    assert (account.lm_calls, account.unparsed, account.lm) == (2, 1, "scripted/one")
     assert account.replies == [{"stage": "reply", "unparsed": "x" * 2_000}]
 
 

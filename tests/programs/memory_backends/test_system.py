@@ -5,6 +5,7 @@ import pytest
 from scripted_lm import Script, lm_of, prompt_of
 from small_world import SESSIONS, TOOLS
 
+from prefine_dspy.errors import InputError
 from prefine_dspy.types import History, Memory, Note, Query
 from programs.memory_backends import embedding
 from programs.memory_backends.system import BackendSystem
@@ -93,6 +94,24 @@ def test_a_library_that_fails_is_counted_and_what_it_wrote_is_kept():
 def test_a_library_that_does_not_ask_the_lm_is_found_out():
     update = updated(LibrarySystem(lambda library, session: None))
     assert "did not ask the LM" in update.attempts[0]["message"]
+
+
+def test_an_update_by_another_lm_than_the_runs_is_an_error():
+    system = LibrarySystem()
+    system.writer = "scripted/script"
+    assert updated(system).attempts[-1]["lm"] == "scripted/script"
+    system.writer = "scripted/another"
+    with pytest.raises(
+        InputError, match="asked scripted/script, and the memories are to be written by scripted/another"
+    ):
+        updated(system)
+
+
+def test_more_notes_than_k_are_an_error(monkeypatch):
+    memory = updated(LibrarySystem()).memory
+    monkeypatch.setattr(Library, "retrieve", lambda self, query, k: self.kept * 3)
+    with pytest.raises(InputError, match="gave 3 notes where k is 2"):
+        LibrarySystem().answer(Query.of("Book me a flight"), TOOLS, History(id="h"), memory)
 
 
 def test_an_error_of_the_lm_that_the_library_swallows_is_raised():
