@@ -1,7 +1,6 @@
 """What the runner asks of a system on interactive benchmarks.
 
-Systems speak the library's nouns (`prefine_dspy.agents.protocol`), which know no benchmark;
-`eval.compiling.episodes_agent.acting(system, trial)` is the same system in the nouns of `eval.envs.play`.
+A system is an `Agent` of `prefine_dspy.agents.protocol`, which `eval.envs.play` drives.
 """
 
 from __future__ import annotations
