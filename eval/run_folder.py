@@ -1,4 +1,4 @@
-"""The folder of a run: config, memories, items, summary, the cache of LM answers, and the lock over them."""
+"""The folder of a run: config, memories, items, transcripts, summary, the cache of LM answers, and the lock over them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class RunFolder:
         self.resume = resume
         self.memories = Journal(path / "memories.jsonl")
         self.items = Journal(path / "items.jsonl")
+        self.transcripts = Journal(path / "transcripts.jsonl")
         self.answers = path / "lm_answers"
         self.warnings: list[str] = []
         self._folder = LockedFolder(path, option="--out", busy="writing", content="run")
@@ -48,8 +49,8 @@ class RunFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.memories.close()
-        self.items.close()
+        for journal in self._journals():
+            journal.close()
         self._folder.release()
 
     def _open(self) -> None:
@@ -74,9 +75,12 @@ class RunFolder:
         self._repair()
 
     def _repair(self) -> None:
-        for journal in (self.memories, self.items):
+        for journal in self._journals():
             if journal.repair():
                 self.warnings.append(f"cut off a torn last line of {journal.path.name} (the process was killed)")
+
+    def _journals(self) -> tuple[Journal, ...]:
+        return self.memories, self.items, self.transcripts
 
     def write_summary(self, summary: dict[str, Any]) -> None:
         """The last thing a complete run does."""

@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from eval.envs.episode import Episode, EpisodeStep
-from eval.envs.protocol import Action, Environment, Observation, task_of
+from eval.envs.protocol import Environment, task_of
 from eval.envs.spent import judging, spent, together, used
 from eval.failures import classify
-from prefine_dspy.tools import Catalogue
+from prefine_dspy.agents.protocol import Act, Agent, Briefing, Decision
 from prefine_dspy.types import Memory
-
-
-class Briefing(NamedTuple):
-    """What an agent knows before the user speaks.
-
-    Args:
-        policy: what it has to follow.
-        tools: what it may call.
-        now: the time, if the environment has one.
-        greeting: what it has already said.
-        memory: what is remembered of this user; empty when nothing is.
-    """
-
-    policy: str
-    tools: Catalogue
-    now: str | None = None
-    greeting: str = ""
-    memory: Memory = Memory()
-
-
-class Decision(NamedTuple):
-    """An agent's next action.
-
-    Args:
-        action: what to do.
-        notes: what to write down beside it, JSON only.
-    """
-
-    action: Action
-    notes: dict[str, Any] = {}
-
-
-Act = Callable[[Observation], Decision]
-
-
-class Agent(Protocol):
-    """Something that can begin episodes. Everything that an episode keeps lives in what `begin` returns, so that one
-    agent serves threads."""
-
-    def begin(self, briefing: Briefing) -> Act:
-        """A new episode: a function from what was just observed to the next action."""
-        ...
 
 
 def play(
@@ -86,9 +43,8 @@ def play(
     opening = environment.reset(task.id, trial=trial)
     opened = spent(before, used())
     memory = task.memory if remember else Memory()
-    act = agent.begin(
-        Briefing(environment.policy, environment.tools, environment.now, environment.greeting, memory=memory)
-    )
+    briefing = Briefing(environment.policy, environment.tools, environment.now, environment.greeting, memory, trial)
+    act = agent.begin(briefing)
     limit = environment.max_steps if max_steps is None else max_steps
     steps: list[EpisodeStep] = []
     ended: dict[str, Any] = {"reward": 0.0, "termination": "max_steps"}
@@ -138,3 +94,6 @@ def play(
         remembered=bool(memory.text or memory.evidence),
         **ended,
     )
+
+
+__all__ = ["Act", "Agent", "Briefing", "Decision", "play"]

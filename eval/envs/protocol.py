@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from prefine_dspy.agents.protocol import Action, Observation, Reply, Stop
 from prefine_dspy.errors import InputError
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Memory, ToolCall
@@ -24,43 +25,6 @@ class Record(BaseModel):
     """Immutable, compares by value, turns to and from JSON."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Reply(Record):
-    """A message to the user."""
-
-    kind: Literal["reply"] = "reply"
-    text: str
-
-
-class Stop(Record):
-    """The agent ends the conversation.
-
-    Args:
-        text: its last words to the user; may be empty.
-    """
-
-    kind: Literal["stop"] = "stop"
-    text: str = ""
-
-
-Action = ToolCall | Reply | Stop
-
-
-class Observation(Record):
-    """What the agent gets to read.
-
-    Args:
-        source: the user's words, or a tool's return.
-        text: as it came, without a benchmark's control tokens.
-        call: the call that a tool answered; None for the user.
-        error: the tool says that the call failed: its return states no fact.
-    """
-
-    source: Literal["user", "tool"]
-    text: str
-    call: ToolCall | None = None
-    error: bool = False
 
 
 class Step(Record):
@@ -179,3 +143,17 @@ def task_of(tasks: Sequence[EnvTask], task_id: str, environment: str) -> EnvTask
 
 def _some(tasks: Sequence[EnvTask]) -> str:
     return ", ".join(task.id for task in tasks[:3]) or "none"
+
+
+__all__ = [
+    "Action",
+    "EnvTask",
+    "Environment",
+    "Observation",
+    "Record",
+    "Reply",
+    "Step",
+    "Stop",
+    "Termination",
+    "task_of",
+]

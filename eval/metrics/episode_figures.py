@@ -72,6 +72,7 @@ def figures_of(episode: Episode) -> EpisodeFigures:
     used = [step.agent for step in episode.steps]
     measured = [one for one in used if one is not None]
     known = bool(measured) and len(measured) == len(used)
+    others, judged = _environment_lm_calls(episode), together(step.judge for step in episode.steps).lm_calls
     return EpisodeFigures(
         reward=episode.reward,
         success=episode.reward >= _SUCCESS,
@@ -83,18 +84,16 @@ def figures_of(episode: Episode) -> EpisodeFigures:
         lm_calls=sum(one.lm_calls for one in measured) if known else None,
         input_tokens=sum(one.input_tokens for one in measured) if known else None,
         output_tokens=sum(one.output_tokens for one in measured) if known else None,
-        **_others(episode),
+        user_lm_calls=None if others is None else others - judged,
+        judge_lm_calls=None if others is None else judged,
         **_parts(episode),
     )
 
 
-def _others(episode: Episode) -> dict[str, int]:
+def _environment_lm_calls(episode: Episode) -> int | None:
     """LM calls that were not the agent's."""
     parts = [episode.opened, *(step.environment for step in episode.steps)]
-    if any(one is None for one in parts):
-        return {}
-    judged = together(step.judge for step in episode.steps).lm_calls
-    return {"user_lm_calls": together(parts).lm_calls - judged, "judge_lm_calls": judged}
+    return None if any(one is None for one in parts) else together(parts).lm_calls
 
 
 def _asked(episode: Episode) -> int | None:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-import dspy
-
 from eval.run_folder import RunFolder
 from eval.tasks.attempt import RunGuard
 
@@ -54,11 +52,14 @@ class Slice(NamedTuple):
 
     Args:
         config: those fields of `RunConfig` that say what was loaded and chosen.
-        task: systems by label, the LM that answers, the LM that builds memories -> the work of the run.
+        task: systems by label, the LM that answers, the LM that builds memories; by name, those of `lms` -> the work of
+            the run.
+        lms: which LMs beside these two this data asks, of the kind's `environment_lms`.
     """
 
     config: dict[str, Any]
-    task: Callable[[dict[str, Any], dspy.BaseLM, dspy.BaseLM], Task]
+    task: Callable[..., Task]
+    lms: tuple[str, ...] = ()
 
 
 class Presentation(NamedTuple):
