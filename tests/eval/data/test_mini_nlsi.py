@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from eval.data.mini_nlsi_generator.__main__ import generate, main
+from eval.data.mini_nlsi_generator.__main__ import PROFILE, generate, main
 from eval.data.mini_nlsi_generator.source import functions_of, plain, read_blocks
 from eval.data.nlsi import MINI_NLSI, REASONING_TYPES, SPLITS, NlsiInstance, load_nlsi
 from eval.data.nlsi_catalogue import nlsi_catalogue
@@ -60,10 +60,9 @@ def test_the_committed_files_are_the_generators_output(tmp_path: Path) -> None:
 
 
 def test_size_and_types() -> None:
-    assert [len(LOADED[split].instances) for split in SPLITS] == [26, 19, 36]
-    for loaded in LOADED.values():
-        kinds = Counter(instance.reasoning_type for instance in loaded.instances)
-        assert set(kinds) == set(REASONING_TYPES) and min(kinds.values()) >= 3
+    for split, least in (("train", 15), ("validation", 3), ("test", 6)):
+        kinds = Counter(instance.reasoning_type for instance in LOADED[split].instances)
+        assert set(kinds) == set(REASONING_TYPES) and min(kinds.values()) >= least, split
     called = {call.name for instance in ALL for call in instance.gold_calls()}
     assert called == {tool.name for tool in nlsi_catalogue()}
     assert {"any", "?", "True", "False"} <= {value for instance in ALL for _, _, value in triplets(instance)}
@@ -84,7 +83,7 @@ def test_gold_fits_the_catalogue_and_the_profile_holds_what_applies() -> None:
         for call in instance.gold_calls():
             assert nlsi_catalogue().problems(call) == [], instance.id
         profile, applicable = instance.request.profile, instance.request.applicable
-        assert 6 <= len(profile) <= 12 and len({one.text for one in profile}) == len(profile), instance.id
+        assert 6 <= len(profile) <= 14 and len({one.text for one in profile}) == len(profile), instance.id
         assert set(applicable) <= set(profile), instance.id
         assert instance.request.query.turns[-1].role == "user", instance.id
 
@@ -108,7 +107,7 @@ def test_every_gold_value_comes_from_the_dialogue_or_an_instruction() -> None:
             for one in instance.request.applicable
             for function, argument, words in tagged_slots(TAGS[one.text])
         }
-        numbers = {NUMBERS.get(words) for words in instructed}
+        numbers = {NUMBERS.get(words) for words in [*instructed, *re.findall(r"\w+", said)]}
         for function, argument, value in triplets(instance):
             inferred = value in ("any", "?", "True", "False") or value in parameter(function, argument).enum
             found = value in instructed or value in numbers or value in said
@@ -125,7 +124,8 @@ def test_each_type_is_what_its_name_says() -> None:
         assert (kind == "NoneApplicable") <= (not tags), instance.id
         assert (kind in ("Plain", "MultiHop", "MultiPreference", "MultiDomain")) <= bool(tags), instance.id
         assert (max(functions.values()) > 1) == (kind == "MultiPreference"), instance.id
-        assert (len(functions) > 1) == bool(links) == (kind == "MultiDomain"), instance.id
+        assert (len(functions) > 1) == bool(links), instance.id
+        assert (kind == "MultiDomain") <= bool(links) <= (kind in ("MultiDomain", "MultiPreference")), instance.id
         if kind in ("Plain", "MultiHop"):
             assert (max(slots.values()) > 1) == (kind == "MultiHop"), f"{instance.id}: a hop shares a value"
 
@@ -148,6 +148,43 @@ def test_other_instructions_of_a_profile_are_about_functions_that_are_not_called
                 assert not called & set(functions_of(TAGS[one.text])), (instance.id, one.text)
 
 
+def test_profiles_are_as_large_as_the_generator_says() -> None:
+    sizes = {split: [len(one.request.profile) for one in LOADED[split].instances] for split in SPLITS}
+    for split, (least, most) in PROFILE.items():
+        assert least <= min(sizes[split]) and max(sizes[split]) <= most, split
+
+
+def runs(text: str, length: int) -> set[tuple[str, ...]]:
+    """All sequences of so many words, in lower case and without punctuation."""
+    words = re.findall(r"[a-z0-9']+", text.lower())
+    return {tuple(words[k : k + length]) for k in range(len(words) - length + 1)}
+
+
+def texts(instances: Iterable[NlsiInstance]) -> set[str]:
+    return {
+        text
+        for instance in instances
+        for text in (
+            *(turn.text for turn in instance.request.query.turns),
+            *(one.text for one in instance.request.profile),
+        )
+    }
+
+
+@pytest.mark.shared_data
+def test_no_wording_of_nlsi(shared_data: Path) -> None:
+    """No sequence of eight words is in both. What our files share in shorter ones is the English of requests."""
+    theirs = {
+        run
+        for split in SPLITS
+        for text in texts(load_nlsi(shared_data / "nlsi", split).instances)
+        for run in runs(text, 8)
+    }
+    assert len(theirs) > 10_000
+    shared = [" ".join(run) for text in texts(ALL) for run in sorted(runs(text, 8) & theirs)]
+    assert shared == []
+
+
 def test_a_line_without_a_sign() -> None:
     with pytest.raises(InputError, match=r"line 3: '\* odd' begins with none of"):
         read_blocks("== Plain\nUser: Hi\n* odd\n")
@@ -159,4 +196,4 @@ def test_the_command(tmp_path: Path) -> None:
     app = typer.Typer()
     app.command()(main)
     result = CliRunner().invoke(app, ["--out", str(tmp_path)])
-    assert result.exit_code == 0 and result.output.startswith("26 train, 19 validation, 36 test")
+    assert result.exit_code == 0 and re.match(r"\d+ train, \d+ validation, 36 test -> ", result.output)
