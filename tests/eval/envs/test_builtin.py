@@ -4,7 +4,8 @@ import pytest
 
 from eval.envs.builtin import BuiltinEnvironment
 from eval.envs.builtin.environment import gold_hash
-from eval.envs.builtin.tasks import scripts
+from eval.envs.builtin.tasks import SPLITS, chosen, scripts
+from eval.envs.load import load_environment, with_split
 from eval.envs.play import Briefing, Decision, play
 from eval.envs.protocol import Action, Observation, Reply, Step, Stop
 from prefine_dspy.errors import InputError
@@ -77,10 +78,54 @@ def test_there_are_tasks_of_every_kind() -> None:
 
 
 def test_a_memory_states_the_arguments_of_the_gold_call() -> None:
-    for script in scripts().values():
+    remembered = [script for script in scripts().values() if script.memory.evidence]
+    for script in (one for one in remembered if one.group == "preference"):
         for choice in script.memory.evidence:
             values = [call.arguments[choice.argument] for call in script.gold if call.name == choice.function]
             assert [str(value) for value in values] == [choice.value], (script.id, choice)
+    assert sum(one.group == "preference" for one in remembered) >= 8
+
+
+def test_a_wish_that_is_said_goes_before_what_is_remembered() -> None:
+    script = scripts()["this-time"]
+    remembered = {choice.argument: choice.value for choice in script.memory.evidence}
+    differ = [name for name, value in remembered.items() if str(script.gold[0].arguments[name]) != value]
+    assert differ == ["seat"] and "window" in script.opening
+
+
+def test_what_is_remembered_would_be_told_when_asked() -> None:
+    slots = {"payment_id": "payment"}
+    for script in scripts().values():
+        asked = {slots.get(choice.argument, choice.argument) for choice in script.memory.evidence}
+        assert asked <= script.answers.keys(), script.id
+
+
+def test_splits_share_no_gold_call_and_leave_no_task_out() -> None:
+    assert sorted(name for split in SPLITS for name in chosen(split)) == sorted(TASKS)
+    by_call: dict[str, set[str]] = {}
+    for script in scripts().values():
+        for call in script.gold:
+            by_call.setdefault(str(call), set()).add(script.split)
+    assert all(len(splits) == 1 for splits in by_call.values())
+    for split in SPLITS:
+        assert {"plain", "look-up", "preference", "conflict", "refusal"} <= {
+            scripts()[one].group for one in chosen(split)
+        }
+
+
+def test_tasks_are_chosen_by_split_and_group() -> None:
+    assert len(load_environment("builtin").tasks) == len(TASKS)
+    environment = load_environment("builtin:test:preference")
+    assert environment.name == "builtin"
+    assert {task.group for task in environment.tasks} == {"preference"} and 3 <= len(environment.tasks) < 10
+    assert load_environment("builtin:preference:test").tasks == environment.tasks
+    assert with_split("builtin:preference", "test") == "builtin:preference:test"
+    with pytest.raises(InputError, match="no split or group 'validation'; splits: train, dev, test; groups: plain"):
+        load_environment("builtin:validation")
+    with pytest.raises(InputError, match="no task that is train and transfer"):
+        load_environment("builtin:train:transfer")
+    with pytest.raises(InputError, match="userbench:22 has no splits"):
+        with_split("userbench:22", "test")
 
 
 def test_trials_and_episodes_do_not_touch_each_other() -> None:
