@@ -41,7 +41,12 @@ SYSTEMS = {
     "tag_and_repair": Entry("nlsi", "programs.tag_and_repair:TagAndRepairSystem"),
     "select": Entry("nlsi", "programs.select:SelectSystem"),
     "select_then_interpret": Entry("nlsi", "programs.select_then_interpret:SelectThenInterpretSystem"),
+    "idss": Entry("episodes", "programs.idss:IDSSSystem"),
     "react": Entry("episodes", "programs.react:ReActSystem"),
+    "stateact": Entry("episodes", "programs.stateact:StateActSystem"),
+    "resum": Entry("episodes", "programs.resum:ReSumSystem"),
+    "iterresearch": Entry("episodes", "programs.iterresearch:IterResearchSystem"),
+    "ufold": Entry("episodes", "programs.ufold:UFoldSystem"),
 }
 FILE_OPTIONS = ("tags",)
 """Options of systems that name a file which decides their answers."""

@@ -5,6 +5,7 @@ The briefing is not part of the signature that is compiled and saved; nor do dem
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -39,9 +40,17 @@ class Answer(NamedTuple):
         return self.fields["action"] if "action" in self.fields else self.raw
 
 
-def ask(predictor: dspy.Predict, briefing: Briefing, /, **inputs: Any) -> Answer:
-    """Ask for a step: policy and tools are part of the prompt, the catalogue is the type of the action."""
+def ask(
+    predictor: dspy.Predict, briefing: Briefing, types: Mapping[str, type] | None = None, /, **inputs: Any
+) -> Answer:
+    """Ask for a step: policy and tools are part of the prompt, the catalogue is the type of the action.
+
+    Args:
+        types: of further output fields.
+    """
     signature = with_briefing(predictor.signature, briefing.policy, briefing.tools, briefing.now)
+    for name, one in (types or {}).items():
+        signature = signature.with_updated_fields(name, type_=one)
     return ask_plain(predictor, briefing.trial, signature=signature, **inputs)
 
 

@@ -10,7 +10,8 @@ Counts, to be summed over an episode:
     stale: the state in the answer could not be read; the old one stays.
 
 Texts: `thought`, `problem` (why an answer or a call was not used), and what the method keeps: `state`, `goal`,
-`report`, `summary`, `facts`. `complete` is true when IDSS finds every intent settled.
+`report`, `summary`, `facts`. `complete` is true when IDSS finds every intent settled, `remembered` holds the values
+that it filled, by variable.
 """
 
 from __future__ import annotations

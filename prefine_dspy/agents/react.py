@@ -6,8 +6,9 @@ import dspy
 
 from prefine_dspy.agents.asking import ask
 from prefine_dspy.agents.protocol import Observation
+from prefine_dspy.agents.reading import read_action
 from prefine_dspy.agents.signatures import ReActStep
-from prefine_dspy.agents.step_agent import StepAgent, Talk, decided
+from prefine_dspy.agents.step_agent import StepAgent, Talk, decided, record
 
 
 class ReAct(StepAgent):
@@ -21,4 +22,6 @@ class ReAct(StepAgent):
         """See `StepAgent.forward`."""
         talk.transcript.observe(observation)
         answer = ask(self.act, talk.briefing, history=talk.transcript.render())
-        return decided(talk, answer, {"thought": answer.text("thought")})
+        read, thought = read_action(answer.action, talk.briefing.tools), answer.text("thought")
+        record(talk.transcript, read, {"thought": thought})
+        return decided(read, thought=thought)

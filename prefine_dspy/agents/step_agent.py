@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
 
-from prefine_dspy.agents.asking import Answer
 from prefine_dspy.agents.protocol import Act, Briefing, Decision, Observation
-from prefine_dspy.agents.reading import read_action
+from prefine_dspy.agents.reading import ReadAction
 from prefine_dspy.agents.transcript import UNUSED, Transcript
 
 
@@ -42,8 +42,6 @@ class StepAgent(dspy.Module):
     def begin(self, briefing: Briefing) -> Act:
         """See `Agent.begin`."""
         talk = self.open(briefing)
-        if briefing.greeting:
-            talk.transcript.add("agent", briefing.greeting)
 
         def act(observation: Observation) -> Decision:
             prediction = self(talk=talk, observation=observation)
@@ -52,8 +50,10 @@ class StepAgent(dspy.Module):
         return act
 
     def open(self, briefing: Briefing) -> Any:
-        """What the agent keeps in an episode, at its begin."""
-        return Talk(briefing)
+        """What the agent keeps in an episode, at its beginning."""
+        talk = Talk(briefing)
+        talk.transcript.add("agent", briefing.greeting)
+        return talk
 
     def forward(self, talk: Any, observation: Observation) -> dspy.Prediction:
         """One step.
@@ -68,21 +68,16 @@ class StepAgent(dspy.Module):
         raise NotImplementedError
 
 
-def decided(talk: Talk, answer: Answer, said: dict[str, str]) -> dspy.Prediction:
-    """The step's end: the action of an answer, written into the transcript.
-
-    Args:
-        said: what the method keeps of the answer beside the action, by kind of entry.
-    """
-    read = read_action(answer.action, talk.briefing.tools)
-    for kind, text in said.items():
-        talk.transcript.add(kind, text)
+def record(transcript: Transcript, read: ReadAction, said: Mapping[str, str] | None = None) -> None:
+    """Write an action down, after what the method keeps of the answer beside it, by kind of entry."""
+    for kind, text in (said or {}).items():
+        transcript.add(kind, text)
     if not read.usable:
-        talk.transcript.add("note", UNUSED.format(read.problem))
-    talk.transcript.did(read.action)
-    return dspy.Prediction(action=read.action, notes=notes_of(read.counts, problem=read.problem, **said))
+        transcript.add("note", UNUSED.format(read.problem))
+    transcript.did(read.action)
 
 
-def notes_of(counts: dict[str, int], **texts: str) -> dict[str, Any]:
-    """Notes without what says nothing."""
-    return {name: value for name, value in {**counts, **texts}.items() if value}
+def decided(read: ReadAction, **notes: Any) -> dspy.Prediction:
+    """A step's end; notes that say nothing are left out."""
+    told = {**read.counts, "problem": read.problem, **notes}
+    return dspy.Prediction(action=read.action, notes={name: value for name, value in told.items() if value})

@@ -1,0 +1,91 @@
+"""The state that IDSS's answer holds: its JSON schema, and an update made whole.
+
+An LM writes what is new or has changed; to write all of the state anew in every step would cost most of its tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prefine_dspy.agents.step_schema import plain_json
+from prefine_dspy.situation.layer import CONSTRAINT_STATUSES, HOW_TO_GET, INTENT_STATUSES, StateLayer
+from prefine_dspy.situation.state_reading import sections_of
+from prefine_dspy.situation.state_writing import state_fields
+
+_NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,39}$"}
+_DEPENDENCY = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,39}[.](completed|blocked|resolved)$"}
+_NAME_KEYS = ("name", "id", "goal", "condition")
+_MOST = {"intents": 3, "variables": 4, "constraints": 2}
+
+
+def state_type(constraints: bool = True) -> type:
+    """A type for the `state` field of `IDSSStep`; validated values are plain JSON.
+
+    Args:
+        constraints: False leaves them out (ablation).
+    """
+    sections = {
+        "intents": _entry({"name": _NAME, "status": _one_of(INTENT_STATUSES)}, depends_on=_list(_DEPENDENCY, 2)),
+        "variables": _entry({"name": _NAME, "value": _text(60), "source": _one_of(HOW_TO_GET)}),
+    }
+    if constraints:
+        fields = {"condition": _text(80), "status": _one_of(CONSTRAINT_STATUSES), "guards": _list(_NAME, 2)}
+        sections["constraints"] = _entry(fields, check=_text(80))
+    properties = {name: _list(entry, _MOST[name]) for name, entry in sections.items()}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return plain_json("state", schema)
+
+
+def whole_state(update: Mapping[str, Any], held: StateLayer) -> Mapping[str, Any]:
+    """The state after an update: its entries, and those held ones that it does not name.
+
+    Args:
+        update: as it was answered; what is no state is given back as it is, for `SituationState.propose` to refuse.
+        held: as code found it, which is what the LM was shown.
+    """
+    sections = sections_of(dict(update))
+    if sections is None:
+        return update
+    whole: dict[str, Any] = {}
+    for name, entries in state_fields(held).items():
+        new = sections.get(name)
+        if isinstance(new, list):
+            named = {_name_of(one) for one in new}
+            whole[name] = [*(one for one in entries if one["name"] not in named), *new]
+        else:
+            whole[name] = entries if new in (None, "", {}) else new
+    return whole
+
+
+def _name_of(entry: Any) -> str:
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    plain = {str(key).strip().casefold(): value for key, value in entry.items()}
+    return next((str(plain[key]) for key in _NAME_KEYS if plain.get(key)), "")
+
+
+def _entry(fields: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {**fields, **optional},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any], most: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def _text(longest: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": longest}
+
+
+def _one_of(words: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words)}

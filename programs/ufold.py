@@ -1,0 +1,15 @@
+"""U-Fold: folds of the conversation and of what tools returned, made anew at each message of the user."""
+
+from __future__ import annotations
+
+from prefine_dspy.agents import UFold
+from programs.episode_system import AgentSystem
+
+
+class UFoldSystem(AgentSystem):
+    """`UFold` as the runner drives it."""
+
+    name = "ufold"
+
+    def __init__(self) -> None:
+        super().__init__(UFold())
