@@ -27,6 +27,7 @@ from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint
 from eval.run_folder import RunFolder
 from eval.runner import run
 from eval.tasks.kinds import KINDS, kind_of
+from eval.tasks.mpt import MPTTask
 from eval.tasks.task import Task
 from prefine_dspy import lm as lms
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
@@ -49,6 +50,7 @@ class Asked(NamedTuple):
     limit: int | None = None
     seed: int = 0
     options: tuple[str, ...] = ()
+    memories: str | None = None
 
 
 @app.command()
@@ -72,8 +74,11 @@ def main(
     ] = None,
     memory_lm: Annotated[str | None, typer.Option(help="MPT: the LM that builds memories [default: --lm]")] = None,
     schema: Annotated[
-        Literal["base", "extended"] | None,
+        Literal["base", "extended", "both"] | None,
         typer.Option(help="MPT: extended is functions that no history holds [default: base]"),
+    ] = None,
+    memories: Annotated[
+        str | None, typer.Option(help="MPT: the folder of a run whose memories are taken instead of built again")
     ] = None,
     split: Annotated[
         Literal["train", "validation", "test"] | None, typer.Option(help="NLSI: which split [default: test]")
@@ -92,10 +97,12 @@ def main(
     ] = 0.2,
 ) -> None:
     """Score programs on a benchmark."""
-    asked = Asked(program, data, lm, memory_lm, query, schema, split, limit, seed, tuple(option or ()))
+    asked = Asked(program, data, lm, memory_lm, query, schema, split, limit, seed, tuple(option or ()), memories)
     try:
         if not out.strip():
             raise InputError("--out is empty: name the run's folder, e.g. --out runs/first")
+        if memories is not None and Path(memories).resolve() == Path(out).resolve():
+            raise InputError("--memories names this run's own folder: leave it out, or give another --out")
         with _stopping_on_signals():
             task, config = prepare(asked)
             with RunFolder(Path(out), config, resume=resume) as folder:
@@ -152,7 +159,12 @@ def prepare(asked: Asked) -> tuple[Task, RunConfig]:
         seed=asked.seed,
         **chosen.config,
     )
-    return chosen.task(systems, lm, memory_lm), config
+    made = chosen.task(systems, lm, memory_lm)
+    if asked.memories is None:
+        return made, config
+    if not isinstance(made, MPTTask):
+        raise InputError(f"--memories is for MPT, and --data {asked.data} is {KINDS[task].title}'s: leave it out")
+    return made, made.reuse(Path(asked.memories), config, asked.data)
 
 
 def _settings(asked: Asked, task: str) -> dict[str, Any]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
 
 import dspy
 
-from eval.data.load import Schema, balanced, catalogue_of, load_benchmark
+from eval.data.load import balanced, catalogue_of, load_benchmark
 from eval.grading import grade
 from eval.instance import Benchmark, Instance
 from eval.items import ItemGroup, ItemRunner, answered
 from eval.markdown import brief_text, report_text
 from eval.memories import Key, MemoryBuilder, MemoryTask
 from eval.plots import draw
-from eval.run_config import identity_of
+from eval.run_config import RunConfig, identity_of
 from eval.run_folder import RunFolder
 from eval.tables import score_rows, summarise
 from eval.tasks.attempt import Attempt, RunGuard
+from eval.tasks.mpt_memories import ReusedMemories, read_memories, schema_of
 from eval.tasks.task import Phase, Presentation, Record, Slice, Summary
 from eval.tokens import counting
 from prefine_dspy.errors import InputError
@@ -27,6 +30,7 @@ from programs.memory_backends.system import BackendSystem
 from programs.system import System
 
 PRESENTATION = Presentation(summarise, brief_text, report_text, score_rows, draw)
+Schema = Literal["base", "extended", "both"]
 
 
 def load(data: str, limit: int | None, seed: int, *, query: str, schema: Schema) -> Slice:
@@ -37,12 +41,12 @@ def load(data: str, limit: int | None, seed: int, *, query: str, schema: Schema)
         limit: instances at most, balanced over query and reasoning types; None for all.
         seed: of that choice.
         query: "cg", "cf" or "both".
-        schema: "base" or "extended".
+        schema: "base", "extended" (functions that no history holds), or "both".
 
     Raises:
         InputError: the data cannot be read, or holds none of the wanted instances.
     """
-    benchmark = load_benchmark(data, schema)
+    benchmark = read(data, schema)
     instances = choose(benchmark, query, limit, seed)
     config = {
         "data": benchmark.name,
@@ -55,8 +59,30 @@ def load(data: str, limit: int | None, seed: int, *, query: str, schema: Schema)
     return Slice(config, lambda systems, lm, memory_lm: MPTTask(systems, benchmark, instances, lm, memory_lm))
 
 
+def read(data: str, schema: str) -> Benchmark:
+    """The benchmark with the instances of one schema, or with those of both over the same histories.
+
+    Raises:
+        InputError: the data cannot be read, or has but one of the two.
+    """
+    if schema != "both":
+        return load_benchmark(data, schema)  # type: ignore[arg-type]  # which refuses all others
+    base, extended = load_benchmark(data, "base"), load_benchmark(data, "extended")
+    for name, part in (("base", base), ("extended", extended)):
+        if not part.instances:
+            raise InputError(f"{base.name} has no queries of the {name} schema: leave --schema both out")
+    return base._replace(
+        histories={**base.histories, **extended.histories},
+        instances=[*base.instances, *extended.instances],
+        identity=identity_of([base.identity, extended.identity]),
+    )
+
+
 def choose(benchmark: Benchmark, query: str, limit: int | None, seed: int) -> list[Instance]:
     """The instances of the wanted query type, at most `limit`, balanced.
+
+    Of the two schemas each gives half, as far as it has them; those of the extended one are taken over histories that
+    the others need anyway, where that is possible.
 
     Raises:
         InputError: there are none.
@@ -69,7 +95,14 @@ def choose(benchmark: Benchmark, query: str, limit: int | None, seed: int) -> li
     if limit is None or limit >= len(chosen):
         return chosen
     lengths = {name: len(history_text(history)) for name, history in benchmark.histories.items()}
-    return balanced(chosen, limit, seed, lengths)
+    base, unseen = ([one for one in chosen if (one.schema_name == "extended") is seen] for seen in (False, True))
+    if not base or not unseen:
+        return balanced(chosen, limit, seed, lengths)
+    of_unseen = max(min(limit // 2, len(unseen)), limit - len(base))
+    first = balanced(base, limit - of_unseen, seed, lengths)
+    read_anyway = {one.history_id for one in first}
+    lengths = {name: 1 if name in read_anyway else length for name, length in lengths.items()}
+    return [*first, *balanced(unseen, of_unseen, seed, lengths)]
 
 
 @dataclass
@@ -82,6 +115,7 @@ class MPTTask:
         instances: the chosen ones.
         lm: the inference LM.
         memory_lm: the LM of memory updates.
+        reused: memories that another run built.
     """
 
     systems: dict[str, System]
@@ -89,10 +123,30 @@ class MPTTask:
     instances: Sequence[Instance]
     lm: dspy.BaseLM
     memory_lm: dspy.BaseLM
+    reused: ReusedMemories | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._counting = counting(self.lm)
         self._memories: dict[Key, Memory] = {}
+
+    def reuse(self, run: Path, config: RunConfig, data: str) -> RunConfig:
+        """Take the memories of another run where they are what this one would build.
+
+        Args:
+            run: its folder.
+            config: of this run.
+            data: `--data` of this run.
+
+        Returns:
+            `config`, with the run named in it.
+
+        Raises:
+            InputError: they do not fit; the message names the first difference.
+        """
+        theirs = schema_of(run)
+        there = self.benchmark if theirs == config.data_schema else read(data, theirs)
+        self.reused = read_memories(run, config, self.systems, self.benchmark, there)
+        return config.model_copy(update={"memories": self.reused.identity})
 
     def phases(self, folder: RunFolder, guard: RunGuard) -> Iterator[Phase]:
         """Memories where a program keeps any, then items."""
@@ -100,6 +154,9 @@ class MPTTask:
             if isinstance(system, BackendSystem):
                 # a library's files stay in the run's folder, and its tokens are counted like everybody's
                 system.folder, system.count = folder.path / "stores", self._counting.count
+                system.writer = self.memory_lm.model
+        if self.reused is not None:
+            self.reused.take_over(folder.memories, self._counting.count)
         builder = MemoryBuilder(
             folder.memories, self.memory_lm, guard, self.benchmark.catalogues["base"], self._counting.count
         )
@@ -113,8 +170,12 @@ class MPTTask:
         yield items.phase(self._groups())
 
     def summary(self, folder: RunFolder) -> Summary:
-        """What `eval.tables` makes of the journals, and whose tokens were counted."""
-        found = summarise(folder.items.read(), folder.memories.read())
+        """What `eval.tables` makes of the journals, whose tokens were counted, and what was taken from another run."""
+        memories = folder.memories.read()
+        found = summarise(folder.items.read(), memories)
+        if self.reused is not None:
+            sessions = sum(bool(one.get("reused")) for one in memories)
+            found["memories_reused"] = {"run": str(self.reused.run), "sessions": sessions, "of": len(memories)}
         return {**found, "memory_tokens_counted_by": self._counting.method}
 
     def _by_history(self) -> dict[str, list[Instance]]:
@@ -174,4 +235,5 @@ class MPTTask:
             # of a store with notes what was shown; all of it is in memories.jsonl once
             "memory": shown if memory.notes else memory.text,
             "memory_tokens": self._counting.count(shown),
+            **({"retrieval": found} if isinstance(found := getattr(attempt.answer, "retrieval", None), dict) else {}),
         }

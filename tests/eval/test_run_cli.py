@@ -53,6 +53,7 @@ def test_a_run_prints_its_table_and_where_it_is(tmp_path: Path, engine: Scripted
         "options": {"steps": 2},
         "fingerprint": "",
         "files": {},
+        "memory": None,
     }
     assert config["lm"]["model"] == "scripted/one"
 
