@@ -17,7 +17,7 @@ from prefine_dspy.agents.asking import Answer, ask
 from prefine_dspy.agents.idss_state import state_type, whole_state
 from prefine_dspy.agents.options import truth, whole_number
 from prefine_dspy.agents.protocol import Action, Briefing, Observation, Reply, Stop
-from prefine_dspy.agents.reading import ReadAction, read_action
+from prefine_dspy.agents.reading import ReadAction, is_noise, read_action
 from prefine_dspy.agents.reads import only_reads
 from prefine_dspy.agents.remembered import remembered
 from prefine_dspy.agents.signatures import IDSSFactsStep, IDSSIntentsStep, IDSSStep
@@ -147,7 +147,7 @@ class IDSS(StepAgent):
         if isinstance(update, Mapping):
             proposal = talk.state.propose(whole_state(update, talk.state.state))
         else:
-            text = update if isinstance(update, str) else answer.raw
+            text = update if isinstance(update, str) else "" if is_noise(answer.raw) else answer.raw
             proposal = talk.state.propose(text if state_text(text) is not None or update else "")
         filled: tuple[Variable, ...] = ()
         if self.preferences and talk.briefing.memory.evidence:

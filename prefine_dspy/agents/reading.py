@@ -28,6 +28,8 @@ ASK_AGAIN = "I am sorry, I did not get that. Please say it once more in other wo
 LONGEST_TEXT = 2_000
 """Characters of a message that are passed on."""
 _LONGEST_REPAIR = 4_000
+_LONGEST_ANSWER = 20_000
+_MOST_BRACKETS = 200
 _REPLY_NAMES = ("reply", "respond", "message", "say")
 
 
@@ -57,6 +59,8 @@ def read_action(answer: Any, tools: Catalogue) -> ReadAction:
         answer: the action's field, decoded or as text.
     """
     if isinstance(answer, str):
+        if is_noise(answer):
+            return _unparsed("the answer is too long, or nested too deeply")
         answer = _decoded(answer)
     if isinstance(answer, Mapping):
         if (text := _reply_text(answer)) is not None:
@@ -75,13 +79,18 @@ def read_action(answer: Any, tools: Catalogue) -> ReadAction:
 def fields_of(text: str) -> dict[str, Any]:
     """The fields of an answer that is no valid JSON: cut off, fenced, inside prose. {} when there are none."""
     start = text.find("{")
-    if start < 0:
+    if start < 0 or is_noise(text):
         return {}
     try:
         value = json_repair.loads(text[start : start + _LONGEST_REPAIR])
     except Exception:  # a third party's parser on hostile text
         return {}
     return {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
+
+
+def is_noise(text: str) -> bool:
+    """Whether a text is no answer to a step, whatever it holds: tolerant readers take minutes for such texts."""
+    return len(text) > _LONGEST_ANSWER or text.count("{") + text.count("[") > _MOST_BRACKETS
 
 
 def short_text(value: Any, longest: int = LONGEST_TEXT) -> str:

@@ -13,6 +13,8 @@ from prefine_dspy.agents.step_agent import StepAgent, Talk, decided, record
 from prefine_dspy.agents.transcript import Entry, Transcript
 from prefine_dspy.situation.situation import estimated_tokens
 
+_COURSE = frozenset({"user", "agent", "call", "result", "error"})
+
 
 class ReSum(StepAgent):
     """One LM call a step, and one more where the history passes its budget.
@@ -53,7 +55,7 @@ class ReSum(StepAgent):
 def parted(entries: list[Entry]) -> tuple[list[Entry], list[Entry], list[Entry]]:
     """The first request, what a summary replaces, and what stays after it.
 
-    A summary alone is nothing to summarise: what is left over may be longer than any budget.
+    A former summary and thoughts alone are not worth one: what is left over may be longer than any budget.
     """
     users = [at for at, entry in enumerate(entries) if entry.kind == "user"]
     calls = [at for at, entry in enumerate(entries) if entry.kind == "call"]
@@ -63,7 +65,7 @@ def parted(entries: list[Entry]) -> tuple[list[Entry], list[Entry], list[Entry]]
         kept.add(calls[-1])
     first = set(users[:1])
     older = [entry for at, entry in enumerate(entries) if at not in kept | first]
-    if not any(entry.kind != "summary" for entry in older):
+    if not any(entry.kind in _COURSE for entry in older):
         older = []
     return (
         [entries[at] for at in sorted(first)],
