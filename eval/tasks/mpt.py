@@ -13,14 +13,13 @@ from eval.data.load import balanced, catalogue_of, load_benchmark
 from eval.grading import grade
 from eval.instance import Benchmark, Instance
 from eval.items import ItemGroup, ItemRunner, answered
-from eval.markdown import brief_text, report_text
 from eval.memories import Key, MemoryBuilder, MemoryTask
-from eval.plots import draw
 from eval.run_config import RunConfig, identity_of
 from eval.run_folder import RunFolder
-from eval.tables import score_rows, summarise
+from eval.tables import score_rows
 from eval.tasks.attempt import Attempt, RunGuard
 from eval.tasks.mpt_memories import ReusedMemories, read_memories, schema_of
+from eval.tasks.mpt_tables import brief_text, draw, report_text, summarise
 from eval.tasks.task import Phase, Presentation, Record, Slice, Summary
 from eval.tokens import counting
 from prefine_dspy.errors import InputError
@@ -170,7 +169,7 @@ class MPTTask:
         yield items.phase(self._groups())
 
     def summary(self, folder: RunFolder) -> Summary:
-        """What `eval.tables` makes of the journals, whose tokens were counted, and what was taken from another run."""
+        """What `mpt_tables` makes of the journals, whose tokens were counted, and what was taken from another run."""
         memories = folder.memories.read()
         found = summarise(folder.items.read(), memories)
         if self.reused is not None:
