@@ -18,6 +18,11 @@ from eval.tasks.task import Presentation
 from prefine_dspy.errors import InputError, PrefineError
 
 Record = dict[str, Any]
+_COMPARABLE = (
+    *("data_identity", "data_schema", "split", "instances_identity", "max_steps"),
+    *("lm", "memory_lm", "user_lm", "judge_lm"),
+)
+"""What two runs must have in common for their numbers to be compared without care."""
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -114,7 +119,7 @@ def join(folders: list[Path]) -> Joined:
         expected = config["instances"] * len(config["programs"])
         if len(items) < expected:
             joined.warnings.append(f"{folder} is not finished: {len(items)} of {expected} items")
-        for key in ("data_identity", "data_schema", "split", "instances_identity", "lm", "memory_lm"):
+        for key in _COMPARABLE:
             if identities.setdefault(key, config.get(key)) != config.get(key):
                 joined.warnings.append(f"{folder} and {folders[0]} differ in {key}: compare their numbers with care")
         for label in by_program(items):
@@ -163,9 +168,11 @@ def _config(folder: Path) -> Record:
 def _source(folder: Path, document: Record, items: list[Record]) -> str:
     config, origin = document["config"], document.get("provenance", {})
     memory_lm = "" if config["memory_lm"] == config["lm"] else f", memories by {config['memory_lm']['model']}"
+    playing = {"user": config.get("user_lm"), "judge": config.get("judge_lm")}
+    played = "".join(f", {role} {lm['model']}" for role, lm in playing.items() if lm)
     return (
         f"`{folder}`: {config['data']} ({config['instances']} instances, {len(items)} items), LM "
-        f"{config['lm']['model']}{memory_lm}, commit {origin.get('commit')}, `{origin.get('command')}`"
+        f"{config['lm']['model']}{memory_lm}{played}, commit {origin.get('commit')}, `{origin.get('command')}`"
     )
 
 

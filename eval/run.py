@@ -14,6 +14,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal, NamedTuple
@@ -22,7 +23,11 @@ import dspy
 import typer
 from dspy.utils.exceptions import DSPyError
 
+from eval.engines.on_worker import task_on_worker
+from eval.engines.ray_engine import RayEngine
+from eval.envs.load import NAMES
 from eval.failures import LMErrorsInARowError
+from eval.journal import read_lines
 from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint
 from eval.run_folder import RunFolder
 from eval.runner import run
@@ -51,6 +56,10 @@ class Asked(NamedTuple):
     seed: int = 0
     options: tuple[str, ...] = ()
     memories: str | None = None
+    user_lm: str | None = None
+    judge_lm: str | None = None
+    trials: int | None = None
+    max_steps: int | None = None
 
 
 @app.command()
@@ -65,7 +74,8 @@ def main(
         str,
         typer.Option(
             help="decides the benchmark. MPT: mini, mpt, a file in its released format, a build folder. "
-            "NLSI: mini_nlsi, nlsi, a folder with train, validation and test.jsonl, a file in its format"
+            "NLSI: mini_nlsi, nlsi, a folder with train, validation and test.jsonl, a file in its format. "
+            f"Episodes: {NAMES} ..."
         ),
     ] = "mini",
     query: Annotated[
@@ -81,34 +91,75 @@ def main(
         str | None, typer.Option(help="MPT: the folder of a run whose memories are taken instead of built again")
     ] = None,
     split: Annotated[
-        Literal["train", "validation", "test"] | None, typer.Option(help="NLSI: which split [default: test]")
+        Literal["train", "validation", "dev", "test"] | None,
+        typer.Option(help="NLSI: which split [default: test]; episodes: train, dev or test [default: all of builtin]"),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="instances, balanced over their types")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="episodes: how often each task is played [default: 1]")
+    ] = None,
+    user_lm: Annotated[str | None, typer.Option(help="episodes: the LM that plays the user, where one does")] = None,
+    judge_lm: Annotated[str | None, typer.Option(help="episodes: the LM that judges [default: --user-lm]")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="episodes: steps after which one is given up [default: the environment's]")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="instances (of episodes: tasks), balanced over their types")
+    ] = None,
     seed: Annotated[int, typer.Option(help="for the choice of --limit instances")] = 0,
     option: Annotated[list[str] | None, typer.Option(help="key=value for every program; repeatable")] = None,
     resume: Annotated[bool, typer.Option(help="continue the run in --out; begins it when there is none")] = False,
-    num_threads: Annotated[int, typer.Option(min=1, help="histories or dialogues worked on at once")] = 1,
+    num_threads: Annotated[int, typer.Option(min=1, help="histories, dialogues or tasks worked on at once")] = 1,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="ray: --num-threads processes of a Ray cluster do the work")
+    ] = "local",
+    ray_address: Annotated[
+        str | None, typer.Option(help="of a running cluster, HOST:PORT or auto [default: one on this machine]")
+    ] = None,
     max_calls: Annotated[
         int | None, typer.Option(min=0, help="LM calls at most, over the run and its resumptions")
     ] = None,
+    dry_run: Annotated[bool, typer.Option(help="say what would be done, call no LM and write nothing")] = False,
     max_failures: Annotated[
         float,
         typer.Option(min=0.0, max=1.0, help="exit with 1 when more items or updates failed (lm_error, parse_error)"),
     ] = 0.2,
 ) -> None:
     """Score programs on a benchmark."""
-    asked = Asked(program, data, lm, memory_lm, query, schema, split, limit, seed, tuple(option or ()), memories)
+    asked = Asked(
+        program,
+        data,
+        lm,
+        memory_lm,
+        query,
+        schema,
+        split,
+        limit,
+        seed,
+        tuple(option or ()),
+        memories=memories,
+        user_lm=user_lm,
+        judge_lm=judge_lm,
+        trials=trials,
+        max_steps=max_steps,
+    )
     try:
         if not out.strip():
             raise InputError("--out is empty: name the run's folder, e.g. --out runs/first")
         if memories is not None and Path(memories).resolve() == Path(out).resolve():
             raise InputError("--memories names this run's own folder: leave it out, or give another --out")
+        if ray_address is not None and engine != "ray":
+            raise InputError("--ray-address is for --engine ray: add that, or leave it out")
         with _stopping_on_signals():
             task, config = prepare(asked)
+            if dry_run:
+                typer.echo(_plan(config, Path(out)))
+                return
             with RunFolder(Path(out), config, resume=resume) as folder:
                 for warning in folder.warnings:
                     _say(f"note: {warning}")
-                summary = run(folder, task, num_threads=num_threads, max_calls=max_calls)
+                there = partial(task_on_worker, asked._asdict(), config, os.getcwd())
+                place = None if engine == "local" else RayEngine(there, ray_address)
+                summary = run(folder, task, num_threads=num_threads, max_calls=max_calls, engine=place)
     except BudgetExhausted as stop:
         _say(f"stopped: {stop}; continue with a larger limit: {_continue_command(without='--max-calls')} --max-calls N")
         raise typer.Exit(OUT_OF_BUDGET) from None
@@ -150,16 +201,19 @@ def prepare(asked: Asked) -> tuple[Task, RunConfig]:
     systems, described = load_programs(asked, task)
     chosen = KINDS[task].load(asked.data, asked.limit, asked.seed, **settings)
     lm, memory_lm = load_lms(asked.lm, asked.memory_lm)
+    playing = load_playing_lms(asked, chosen.lms, lm)
+    roles: dict[str, Any] = {role: LMConfig.of(name, one) for role, (name, one) in playing.items()}
     config = RunConfig(
         task=task,
         programs=described,
         lm=LMConfig.of(asked.lm, lm),
         memory_lm=LMConfig.of(asked.memory_lm or asked.lm, memory_lm),
+        **roles,
         limit=asked.limit,
         seed=asked.seed,
         **chosen.config,
     )
-    made = chosen.task(systems, lm, memory_lm)
+    made = chosen.task(systems, lm, memory_lm, **{role: one for role, (_, one) in playing.items()})
     if asked.memories is None:
         return made, config
     if not isinstance(made, MPTTask):
@@ -181,6 +235,8 @@ def _settings(asked: Asked, task: str) -> dict[str, Any]:
                 f"--{wrong[0].replace('_', '-')} is for {kind.title}, and --data {asked.data} is {here.title}'s: "
                 f"leave it out, or give --data {kind.own_data}"
             )
+    if asked.split is not None and asked.split not in here.splits:
+        raise InputError(f"{here.title} has no split {asked.split!r}: give --split {' or '.join(here.splits)}")
     given = {name: getattr(asked, name) for name in here.settings}
     return {name: default if given[name] is None else given[name] for name, default in here.settings.items()}
 
@@ -227,13 +283,48 @@ def load_lms(name: str, memory_name: str | None) -> tuple[dspy.LM, dspy.LM]:
     if memory_name is None or memory_name == name:
         return lm, lm
     memory_lm = _resolved(memory_name)
-    addresses = [one.kwargs.get("api_base") or one.kwargs.get("base_url") for one in (lm, memory_lm)]
-    if lm.model == memory_lm.model and addresses[0] != addresses[1]:
-        raise InputError(
-            f"--lm and --memory-lm are both called {lm.model} but have different addresses; "
-            "answers would be mixed up: name them apart, e.g. llama-server:URL#model"
-        )
+    _check_apart({"--lm": lm, "--memory-lm": memory_lm})
     return lm, memory_lm
+
+
+def load_playing_lms(asked: Asked, roles: tuple[str, ...], lm: dspy.LM) -> dict[str, tuple[str, dspy.LM]]:
+    """Those of "user_lm" and "judge_lm" that a benchmark asks, each with its name; the judge is the user's LM unless
+    another is named.
+
+    Raises:
+        InputError: the user's is not named, or as `load_lms`.
+    """
+    names = {"user_lm": asked.user_lm, "judge_lm": asked.judge_lm or asked.user_lm}
+    for role in ("user_lm", "judge_lm"):
+        if getattr(asked, role) is not None and role not in roles:
+            _say(f"note: --{role.replace('_', '-')} is not used: no LM has that part in {asked.data}")
+    if not roles and (asked.trials or 1) > 1 and lm.kwargs.get("temperature") == 0:
+        _say("note: at temperature 0, with users that follow a script, all trials of a task are the same")
+    loaded = {asked.lm: lm}
+    for role in roles:
+        name = names[role]
+        if name is None:
+            raise InputError(
+                f"{asked.data} has users that an LM plays: name it with --user-lm, or give --data builtin, "
+                "whose users follow a script"
+            )
+        if name not in loaded:
+            loaded[name] = _resolved(name)
+    _check_apart({f"the LM {name}": one for name, one in loaded.items()})
+    return {role: (str(names[role]), loaded[str(names[role])]) for role in roles}
+
+
+def _check_apart(named: dict[str, dspy.LM]) -> None:
+    """Raises InputError when two LMs at different addresses have one model string: they would share answers."""
+    addresses: dict[str, tuple[str, Any]] = {}
+    for name, lm in named.items():
+        address = lm.kwargs.get("api_base") or lm.kwargs.get("base_url")
+        other, before = addresses.setdefault(lm.model, (name, address))
+        if before != address:
+            raise InputError(
+                f"{other} and {name} are both called {lm.model} but have different addresses; "
+                "answers would be mixed up: name them apart, e.g. llama-server:URL#model"
+            )
 
 
 def _resolved(name: str) -> dspy.LM:
@@ -267,6 +358,23 @@ def parse_options(pairs: list[str]) -> dict[str, Any]:
         except ValueError:
             options[key] = value
     return options
+
+
+def _plan(config: RunConfig, out: Path) -> str:
+    """What a run would do, in a few lines."""
+    items = config.instances * len(config.programs)
+    done = len(read_lines(out / "items.jsonl"))
+    lms = {"LM": config.lm, "memories": config.memory_lm, "user": config.user_lm, "judge": config.judge_lm}
+    lines = [
+        f"data: {config.data}, {config.instances} instances x {len(config.programs)} programs = {items} items, "
+        f"{done} of them done in {out}",
+        *(f"program: {one.label}" for one in config.programs),
+        *(f"{role}: {one.model}" for role, one in lms.items() if one and (role != "memories" or one != config.lm)),
+    ]
+    if config.trials is not None:
+        limit = "the environment's own limit" if config.max_steps is None else f"{config.max_steps} steps"
+        lines.append(f"episodes: {config.trials} a task, each up to {limit}")
+    return "\n".join([*lines, "dry run: no LM was called and nothing was written"])
 
 
 def _continue_command(without: str = "") -> str:

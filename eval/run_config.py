@@ -84,6 +84,7 @@ class RunConfig(BaseModel):
         data_schema, query: of MPT; None elsewhere.
         split: of NLSI and of episodes; None elsewhere, and for all tasks.
         trials: of episodes, how often each task is played; None elsewhere.
+        max_steps: of episodes, actions after which one is given up; None elsewhere, and for the environment's own.
         limit, seed: how instances were chosen.
         instances, instances_identity: how many, and a hash over their ids; of episodes, trials count one by one.
         memories: a hash over the configuration of the run whose memories are reused; None where all are built.
@@ -104,6 +105,7 @@ class RunConfig(BaseModel):
     query: str | None = None
     split: str | None = None
     trials: int | None = None
+    max_steps: int | None = None
     limit: int | None
     seed: int
     instances: int

@@ -60,6 +60,7 @@ class Episode(Record):
         opening: the user's first words.
         opened: what the environment used for them; None when not measured.
         steps: in order.
+        lost: what the agent used for an answer that ended the episode instead of leading to a step.
         reward: between 0 and 1; 0 when the episode was given up.
         termination: why it ended.
         error: why the agent could not go on, with termination "error"; else empty.
@@ -78,6 +79,7 @@ class Episode(Record):
     opening: Observation
     opened: LmUsage | None = None
     steps: tuple[EpisodeStep, ...] = ()
+    lost: LmUsage | None = None
     reward: float = 0.0
     termination: Termination
     error: str = ""

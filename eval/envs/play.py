@@ -57,6 +57,7 @@ def play(
             if (failure := classify(error)).retry:
                 raise
             ended |= {"termination": "error", "error": f"{failure.kind}: {failure.message}", "failed": failure.status}
+            ended["lost"] = spent(before, used())
             break
         between = used()
         with judging() as judged:

@@ -56,20 +56,20 @@ class EpisodeFigures(NamedTuple):
     @property
     def tokens_per_turn(self) -> float | None:
         """The agent's prompt and answer tokens for each turn (IDSS section 4.5)."""
-        if self.input_tokens is None or self.output_tokens is None or not self.turns:
+        if not self.input_tokens or self.output_tokens is None or not self.turns:
             return None
         return (self.input_tokens + self.output_tokens) / self.turns
 
     @property
     def prompt_tokens_per_call(self) -> float | None:
-        """Prompt tokens of an LM call of the agent; None when it made none."""
-        return self.input_tokens / self.lm_calls if self.lm_calls and self.input_tokens is not None else None
+        """Prompt tokens of an LM call of the agent; None when it made none, or its LM does not count."""
+        return self.input_tokens / self.lm_calls if self.lm_calls and self.input_tokens else None
 
 
 def figures_of(episode: Episode) -> EpisodeFigures:
     """The figures of an episode; what its environment does not report is None."""
     calls = [step for step in episode.steps if isinstance(step.action, ToolCall)]
-    used = [step.agent for step in episode.steps]
+    used = [*(step.agent for step in episode.steps), *([episode.lost] if episode.lost is not None else [])]
     measured = [one for one in used if one is not None]
     known = bool(measured) and len(measured) == len(used)
     others, judged = _environment_lm_calls(episode), together(step.judge for step in episode.steps).lm_calls

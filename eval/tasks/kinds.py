@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval.data.files import HISTORIES
-from eval.tasks import mpt, nlsi
+from eval.envs.load import FAMILIES, NAMES
+from eval.tasks import episodes, mpt, nlsi
 from eval.tasks.task import Presentation, Slice
 from prefine_dspy.errors import InputError
 
@@ -21,6 +22,7 @@ class Kind(NamedTuple):
     settings: options of `eval.run` that say which part of this data is wanted, with their defaults.
     other_lms: options of `eval.run` that name LMs beside `--lm`.
     presentation: how its results are shown.
+    splits: values of `--split`.
     """
 
     title: str
@@ -29,6 +31,7 @@ class Kind(NamedTuple):
     settings: dict[str, Any]
     other_lms: tuple[str, ...]
     presentation: Presentation
+    splits: tuple[str, ...] = ()
 
     @property
     def options(self) -> set[str]:
@@ -38,7 +41,18 @@ class Kind(NamedTuple):
 
 KINDS = {
     "mpt": Kind("MPT", "mini", mpt.load, {"query": "both", "schema": "base"}, ("memory_lm",), mpt.PRESENTATION),
-    "nlsi": Kind("NLSI", "mini_nlsi", nlsi.load, {"split": "test"}, (), nlsi.PRESENTATION),
+    "nlsi": Kind(
+        "NLSI", "mini_nlsi", nlsi.load, {"split": "test"}, (), nlsi.PRESENTATION, ("train", "validation", "test")
+    ),
+    "episodes": Kind(
+        "episodes",
+        "builtin",
+        episodes.load,
+        {"split": None, "trials": 1, "max_steps": None},
+        ("user_lm", "judge_lm"),
+        episodes.PRESENTATION,
+        ("train", "dev", "test"),
+    ),
 }
 
 _BY_NAME = {"mini": "mpt", "mpt": "mpt", "mini_nlsi": "nlsi", "nlsi": "nlsi"}
@@ -49,7 +63,8 @@ _NLSI_KEY = "user_utterance"
 def kind_of(data: str) -> str:
     """The benchmark that a `--data` belongs to: a key of `KINDS`.
 
-    "mini" and "mpt" are MPT's, "mini_nlsi" and "nlsi" NLSI's. A folder is NLSI's when it holds one of its splits
+    "mini" and "mpt" are MPT's, "mini_nlsi" and "nlsi" NLSI's, names of environments ("builtin", "tau:airline") are
+    episodes. A folder is NLSI's when it holds one of its splits
     (train.jsonl, validation.jsonl, val.jsonl, test.jsonl) and no histories.jsonl, a file when the first of its lines is
     an object with the key "user_utterance". All others are MPT's, whose loader says what is wrong with them.
 
@@ -58,6 +73,8 @@ def kind_of(data: str) -> str:
     """
     if data in _BY_NAME:
         return _BY_NAME[data]
+    if data.partition(":")[0] in FAMILIES:
+        return "episodes"
     path = Path(data)
     if path.is_dir():
         splits = any((path / name).is_file() for name in _NLSI_FILES)
@@ -65,8 +82,8 @@ def kind_of(data: str) -> str:
     if path.is_file():
         return "nlsi" if _NLSI_KEY in _first_object(path) else "mpt"
     raise InputError(
-        f"no data {data!r}: use {', '.join(_BY_NAME)}, a folder made by eval.data.build or with NLSI's splits, "
-        "or a file in MPT's or NLSI's format"
+        f"no data {data!r}: use {', '.join(_BY_NAME)}, {NAMES}, a folder made by eval.data.build or with NLSI's "
+        "splits, or a file in MPT's or NLSI's format"
     )
 
 

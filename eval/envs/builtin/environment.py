@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ class BuiltinEnvironment:
     Args:
         only: ids of the tasks to offer; all when None.
 
+    Attributes:
+        version: a hash over database, tasks and policy as they ship.
+
     Raises:
         InputError: there is no such task.
     """
@@ -42,6 +46,7 @@ class BuiltinEnvironment:
         self.tasks = [script.task() for script in self._scripts.values()]
         self.policy = (FOLDER / "policy.md").read_text(encoding="utf-8")
         self.tools = Desk({}).catalogue()
+        self.version = _version()
         self._episode: _Episode | None = None
 
     def reset(self, task_id: str, *, trial: int = 0) -> Observation:
@@ -128,3 +133,8 @@ def gold_hash(script: Script) -> str:
         if failed:
             raise ValueError(f"gold call {call} of task {script.id} fails: {text}")
     return database_hash(desk.database)
+
+
+def _version() -> str:
+    parts = [(FOLDER / name).read_bytes() for name in ("world.json", "tasks.json", "policy.md")]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
