@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,20 @@ def check_that_a_stopped_run_goes_on_to_the_same_memories(make: Make, folder: Pa
     assert len(parts.requests) == len(whole.requests), "an LM call was paid twice"
     usage = [line["usage"]["lm_calls"] for line in _lines(folder / "whole")]
     assert sum(usage) == len(whole.requests) - len(benchmark.instances)
+
+
+def check_that_a_killed_build_goes_on_to_the_same_memories(name: str, folder: Path) -> None:
+    """Killed at calls, between lines and inside them, the memories are those of an undisturbed run: ids and all. There
+    is nothing to leave out of the comparison, since no note has a random id or a time."""
+    script = Path(__file__).with_name("killed_build.py")
+    command = [sys.executable, str(script), name, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(script.parents[2])}
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["killed"] >= 6
+    assert _memories(folder / "parts") == _memories(folder / "whole")
+    assert len(_lines(folder / "parts")) == len(_lines(folder / "whole")) == 9
+    assert any(memory["notes"] for memory in _memories(folder / "whole").values())
 
 
 def check_that_nothing_leaves_the_folder(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

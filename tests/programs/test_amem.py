@@ -1,5 +1,6 @@
 import importlib.util
 import json
+import os
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ from library_answers import CALL, obedient
 from library_contract import (
     asked,
     built,
+    check_that_a_killed_build_goes_on_to_the_same_memories,
     check_that_a_stopped_run_goes_on_to_the_same_memories,
     check_that_an_lm_error_ends_the_update,
     check_that_memories_are_a_function_of_what_was_read,
@@ -91,6 +93,11 @@ def test_an_lm_error_ends_the_update():
 
 def test_a_stopped_run_goes_on_to_the_same_memories(tmp_path):
     check_that_a_stopped_run_goes_on_to_the_same_memories(AMemSystem, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_killed_build_goes_on_to_the_same_memories(tmp_path):
+    check_that_a_killed_build_goes_on_to_the_same_memories("amem", tmp_path)
 
 
 def test_nothing_leaves_the_folder(tmp_path, monkeypatch):

@@ -1,3 +1,5 @@
+import os
+
 import dspy
 import pytest
 
@@ -8,6 +10,7 @@ from library_answers import CALL, obedient
 from library_contract import (
     asked,
     built,
+    check_that_a_killed_build_goes_on_to_the_same_memories,
     check_that_a_stopped_run_goes_on_to_the_same_memories,
     check_that_memories_are_a_function_of_what_was_read,
     check_that_nothing_leaves_the_folder,
@@ -65,6 +68,11 @@ def test_memories_are_a_function_of_what_was_read():
 
 def test_a_stopped_run_goes_on_to_the_same_memories(tmp_path):
     check_that_a_stopped_run_goes_on_to_the_same_memories(RagSystem, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_killed_build_goes_on_to_the_same_memories(tmp_path):
+    check_that_a_killed_build_goes_on_to_the_same_memories("rag", tmp_path)
 
 
 def test_nothing_leaves_the_folder(tmp_path, monkeypatch):
