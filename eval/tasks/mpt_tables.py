@@ -25,7 +25,7 @@ _AT_WORK = ("library", "version", "lm", "embedding", "dimensions", "k")
 
 
 def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
-    """`eval.tables.summarise`, with "differences", "competing_by_type" and "memory_systems"."""
+    """`eval.tables.summarise`, with "differences", "competing_by_type", "memory_systems" and "short_retrievals"."""
     base = tables.by_program([one for one in items if one["schema"] == "base"])
     return {
         **tables.summarise(items, memories),
@@ -38,6 +38,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
             label: {scorer: competing_by_type(records, scorer) for scorer in SCORERS} for label, records in base.items()
         },
         "memory_systems": memory_systems(memories),
+        "short_retrievals": short_retrievals(items),
     }
 
 
@@ -52,6 +53,15 @@ def memory_systems(memories: Sequence[Record]) -> dict[str, list[Record]]:
             # a session without turns asks no LM
             if not any({**at_work, "lm": at_work["lm"] or one["lm"]} == one for one in known):
                 known.append(at_work)
+    return found
+
+
+def short_retrievals(items: Sequence[Record]) -> dict[str, int]:
+    """By program with a library, the queries for which it gave fewer notes than k though there were more."""
+    found: dict[str, int] = {}
+    for one in items:
+        if "retrieval" in one:
+            found[one["program"]] = found.get(one["program"], 0) + (one["retrieval"].get("missing", 0) > 0)
     return found
 
 
@@ -184,13 +194,15 @@ def _table_by_type(
 
 def table_at_work(summary: Record) -> Iterator[str]:
     """Which library wrote and retrieved the memories, with what."""
+    short = summary["short_retrievals"]
     rows = [
-        [label, *("–" if one[name] is None else str(one[name]) for name in _AT_WORK)]
+        [label, *("–" if one[name] is None else str(one[name]) for name in _AT_WORK), str(short.get(label, "–"))]
         for label, found in summary["memory_systems"].items()
         for one in found
     ]
     if rows:
         header = ["program", "library", "version", "LM that wrote", "embedding model", "dimensions", "k"]
+        header.append("queries given fewer notes than k")
         yield f"**Memory libraries at work**\n\n{table(header, rows)}"
 
 

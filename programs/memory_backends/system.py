@@ -135,7 +135,8 @@ class BackendSystem(ABC):
         )
 
     def answer(self, query: Query, tools: Catalogue, history: History, memory: Memory) -> dspy.Prediction:
-        """The prediction for one query from its nearest notes; the prediction has `retrieval`: their ids, the counts.
+        """The prediction for one query from its nearest notes; the prediction has `retrieval`: their ids, how many
+        of the `k` that there are the library left out (`missing`), the counts.
 
         Raises:
             InputError: the library gave more than `k`.
@@ -149,7 +150,8 @@ class BackendSystem(ABC):
         if len(notes) > self.k:
             raise InputError(f"{self.library} {version(self.library)} gave {len(notes)} notes where k is {self.k}")
         prediction = self.program(query=query, tools=tools, notes=notes)
-        prediction.retrieval = {"notes": [note.id for note in notes], **account.as_json()}
+        missing = min(self.k, len(memory.notes)) - len(notes)
+        prediction.retrieval = {"notes": [note.id for note in notes], "missing": missing, **account.as_json()}
         return prediction
 
     @contextmanager

@@ -100,6 +100,14 @@ def test_score_and_cost_stand_in_one_row(summary: dict[str, Any]) -> None:
     assert "| mem0    | mem0ai  | 2       | one" in text
 
 
+def test_queries_that_got_fewer_notes_than_there_are_show(summary: dict[str, Any]) -> None:
+    items = [item("mem0", at, True, retrieval={"missing": at % 2}) for at in range(5)]
+    found = summarise([*items, item("full_history", 1, True)], [memory()])
+    assert found["short_retrievals"] == {"mem0": 2}
+    row = report_text(found, ("strict",)).splitlines()[-1]
+    assert row.startswith("| mem0") and row.endswith("| 5 | 2                                |")
+
+
 def test_what_was_at_work_is_told_once_and_twice_where_it_changed() -> None:
     lines = [memory(), memory(lm=None), memory(), memory(version="3"), memory("prefine", stage="verify")]
     assert memory_systems(lines) == {"mem0": [{**_shown(), "version": "2"}, {**_shown(), "version": "3"}]}

@@ -107,6 +107,16 @@ def test_an_update_by_another_lm_than_the_runs_is_an_error():
         updated(system)
 
 
+def test_fewer_notes_than_k_are_counted(monkeypatch):
+    """mem0 leaves out notes whose similarity is below zero."""
+    memory = updated(LibrarySystem(), updated(LibrarySystem()).memory, seen=2).memory
+    monkeypatch.setattr(Library, "retrieve", lambda self, query, k: self.kept[:1])
+    script = Script([{"call": {"function": "GetFlights", "arguments": {}}}])
+    with dspy.context(lm=lm_of(script)):
+        prediction = LibrarySystem().answer(Query.of("Book me a flight"), TOOLS, History(id="h"), memory)
+    assert (prediction.retrieval["notes"], prediction.retrieval["missing"]) == (["s1"], 1)
+
+
 def test_more_notes_than_k_are_an_error(monkeypatch):
     memory = updated(LibrarySystem()).memory
     monkeypatch.setattr(Library, "retrieve", lambda self, query, k: self.kept * 3)
