@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,11 +185,15 @@ def scripted_run(
         return run(folder, MPTTask(systems, benchmark, benchmark.instances, lm, lm), **options)
 
 
-def killed_until_done(out: Path, log: Path, kills: int, seed: int) -> int:
-    """Run in child processes that are killed at random moments, then once in peace; the number of kills that hit."""
+def killed_until_done(out: Path, log: Path, kills: int, seed: int, go: Callable[..., Any] = scripted_run) -> int:
+    """Run in child processes that are killed at random moments, then once in peace; the number of kills that hit.
+
+    Args:
+        go: does one process's worth, as `scripted_run`.
+    """
     chance = random.Random(seed)
     hit = 0
-    scripted_run(out.with_name("warm"), ScriptedEngine())  # imports once, so that the children die at work
+    go(out.with_name("warm"), ScriptedEngine())  # imports once, so that the children die at work
     for kill in range(kills):
         at_work = kill % 4 > 0  # the others die while they open the run
         delay = chance.uniform(0.0, 0.08 if at_work else 0.2)
@@ -200,13 +204,13 @@ def killed_until_done(out: Path, log: Path, kills: int, seed: int) -> int:
             if not at_work:
                 timer.start()
             sys.stderr = open(os.devnull, "w", encoding="utf-8")
-            scripted_run(out, ScriptedEngine(log, 0.03, at_first_call=timer.start if at_work else None), num_threads=2)
+            go(out, ScriptedEngine(log, 0.03, at_first_call=timer.start if at_work else None), num_threads=2)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         hit += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0:
             raise SystemExit(f"a run failed by itself with status {os.WEXITSTATUS(status)}")
-    scripted_run(out, ScriptedEngine(log, seconds=0.0), num_threads=2)
+    go(out, ScriptedEngine(log, seconds=0.0), num_threads=2)
     return hit
 
 

@@ -14,7 +14,13 @@ from prefine_dspy.errors import InputError
 from programs import SYSTEMS, systems_for
 
 
-@pytest.mark.parametrize(("name", "kind"), [("mini", "mpt"), ("mpt", "mpt"), ("mini_nlsi", "nlsi"), ("nlsi", "nlsi")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *[("mini", "mpt"), ("mpt", "mpt"), ("mini_nlsi", "nlsi"), ("nlsi", "nlsi")],
+        *[("builtin", "episodes"), ("builtin:test", "episodes"), ("tau:airline", "episodes"), ("vita:ota", "episodes")],
+    ],
+)
 def test_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
 
