@@ -13,6 +13,7 @@ from threading import Event
 from typing import Any
 
 from eval.call_cache import CallCache, installed
+from eval.engines.engine import Engine, ThisProcess
 from eval.failures import ErrorStreak
 from eval.progress import PhaseProgress
 from eval.run_folder import RunFolder
@@ -33,6 +34,7 @@ def run(
     num_threads: int = 1,
     max_calls: int | None = None,
     errors_in_a_row: int = ERRORS_IN_A_ROW,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Do what is left of a run and write its summary.
 
@@ -42,6 +44,7 @@ def run(
         num_threads: groups worked on at once.
         max_calls: limit of LM calls over the run and its resumptions; None for none.
         errors_in_a_row: this many passing LM errors one after the other stop the run.
+        engine: where groups are worked on; None for this process.
 
     Returns:
         The summary.
@@ -52,9 +55,10 @@ def run(
     """
     with installed(CallCache(folder.answers, max_calls)) as cache:
         guard = RunGuard(cache, ErrorStreak(errors_in_a_row))
-        for phase in task.phases(folder, guard):
-            with PhaseProgress(phase.name, phase.total, phase.done, phase.unit) as progress:
-                _in_parallel(phase, progress.advance, num_threads)
+        with (engine or ThisProcess()).opened(folder, guard, num_threads) as place:
+            for number, phase in enumerate(task.phases(folder, guard)):
+                with PhaseProgress(phase.name, phase.total, phase.done, phase.unit) as progress:
+                    _in_parallel(place(number, phase), progress.advance, num_threads)
         summary = {**task.summary(folder), "lm_calls_started": cache.started_calls}
     folder.write_summary(summary)
     return summary
