@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export LITELLM_LOCAL_MODEL_COST_MAP = true
 
-.PHONY: demo test check venv model bench clean
+.PHONY: demo test check extras-check venv model bench clean
 
 demo: venv ## fetch the local LM and score prefine and full_history on a slice of the mini data
 	$(BIN)/python -m prefine_dspy.lm pull
@@ -19,6 +19,9 @@ check: venv ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+extras-check: ## every extra alone in a fresh environment, with the tests of what it is for (EXTRAS="rag mem0" for some)
+	PYTHON=$(PYTHON) .ci/extras $(EXTRAS)
 
 model: venv ## fetch the local models
 	$(BIN)/python -m prefine_dspy.lm pull qwen2.5-coder-1.5b smollm2-135m
