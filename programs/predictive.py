@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import dspy
 
 from prefine_dspy.predictive import PredictivePRefine
+from prefine_dspy.predictive.correction import Prior, Priors
 from prefine_dspy.predictive.lift import Measure
-from prefine_dspy.predictive.lifter import Priors
 from prefine_dspy.predictive.prefine import Caller, Verifier
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import History, Memory, MemoryUpdate, Query, Session
@@ -36,6 +36,7 @@ class PredictiveSystem:
         measure: Measure = "kl",
         verify_threshold: float = 0.15,
         threshold: float = 0.08,
+        prior: Prior = "uniform",
         priors: Priors | None = None,
     ) -> None:
         self.program = PredictivePRefine(
@@ -51,6 +52,7 @@ class PredictiveSystem:
             measure=measure,
             verify_threshold=verify_threshold,
             threshold=threshold,
+            prior=prior,
             priors=priors,
         )
 

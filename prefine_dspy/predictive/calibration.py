@@ -95,7 +95,7 @@ def choose_threshold(arguments: Sequence[ScoredArgument]) -> CurvePoint:
 
 
 def learn_priors(histories: Iterable[History], tools: Catalogue, least: int = 10) -> dict[str, dict[str, float]]:
-    """How often users choose each value of an argument, by "Function.argument", for `Lift.corrected`.
+    """How often users choose each value of an argument, by "Function.argument", for `Correction`.
 
     Args:
         histories: of the training data.

@@ -15,9 +15,10 @@ import dspy
 
 from prefine_dspy.caller import ToolCaller
 from prefine_dspy.parsing_fit import Dropped
+from prefine_dspy.predictive.correction import Prior, Priors, correction
 from prefine_dspy.predictive.kept import hypotheses, moved, named_values
 from prefine_dspy.predictive.lift import Lift, Measure, lift_rule
-from prefine_dspy.predictive.lifter import Priors, measure_lifts
+from prefine_dspy.predictive.lifter import measure_lifts
 from prefine_dspy.predictive.places import Key, Place, places
 from prefine_dspy.provenance import is_stated
 from prefine_dspy.rendering import query_text
@@ -56,7 +57,7 @@ class Considered(NamedTuple):
 class ContrastiveCaller(ToolCaller):
     """Args:
     measure, threshold: see `LiftRule`; chosen on dev (`calibration.choose_threshold`).
-    priors: see `Lift.corrected`.
+    prior, priors: see `Correction`.
 
     Example:
         caller = ContrastiveCaller(threshold=0.08)
@@ -64,10 +65,12 @@ class ContrastiveCaller(ToolCaller):
             caller(query=Query.of("Book me a flight"), tools=catalogue, memory="The user prefers low cost.").calls
     """
 
-    def __init__(self, measure: Measure = "kl", threshold: float = 0.08, priors: Priors | None = None) -> None:
+    def __init__(
+        self, measure: Measure = "kl", threshold: float = 0.08, prior: Prior = "uniform", priors: Priors | None = None
+    ) -> None:
         super().__init__()
         self.rule = lift_rule(measure, threshold)
-        self.priors = dict(priors or {})
+        self.correction = correction(prior, priors)
 
     def forward(self, query: Query, tools: Catalogue, memory: Memory | str = "") -> dspy.Prediction:
         """See `ToolCaller.forward`. The prediction also has `considered`, a list of `Considered` for each call, and
@@ -168,7 +171,7 @@ class _Completion:
     def _hypotheses(self, keys: Sequence[Key]) -> None:
         """What a hypothesis moves; of several, the one that moves the argument most."""
         known = {key: named_values(self.memory) for key in keys}
-        measured = measure_lifts(hypotheses(self.memory), places(self.tools, keys, known), self.caller.priors)
+        measured = measure_lifts(hypotheses(self.memory), places(self.tools, keys, known), self.caller.correction)
         rule = self.caller.rule
         for key in keys:
             found = moved(measured.by_text, key)
@@ -182,7 +185,7 @@ class _Completion:
             return
         asked: list[Place] = [one for one in places(self.tools, keys, {}) if one.kind != "open"]
         text = SAID + self.query
-        for key, lift in measure_lifts([text], asked, self.caller.priors).by_text[text].items():
+        for key, lift in measure_lifts([text], asked, self.caller.correction).by_text[text].items():
             if lift.best == value_text(self.guesses[key[1]]):
                 self._consider(key, lift, "query", "")
 

@@ -17,6 +17,8 @@ OTHER = ""
 """Stands for all values that were not asked about."""
 FLOOR = 1e-6
 """The least probability that a ratio is taken of."""
+SMOOTHING = 1e-3
+"""Added to both sides of the ratios that a correction rests on: those of improbable values are noise."""
 
 
 class Lift(NamedTuple):
@@ -69,7 +71,7 @@ class Lift(NamedTuple):
         """
         wanted = _normal([max(FLOOR, prior.get(one, self.null.of(one))) for one in self.null.values])
         weights = [
-            p * q / max(FLOOR, n)
+            q * (p + SMOOTHING) / (n + SMOOTHING)
             for p, q, n in zip(self.given.probabilities, wanted, self.null.probabilities, strict=True)
         ]
         return Lift(

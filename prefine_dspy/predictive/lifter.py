@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import dspy
@@ -10,10 +10,9 @@ import dspy
 from prefine_dspy.errors import InputError
 from prefine_dspy.lm.values import ValueDistribution, value_distributions
 from prefine_dspy.lm.values.ask import Asked
+from prefine_dspy.predictive.correction import Correction
 from prefine_dspy.predictive.lift import Lift, with_other
 from prefine_dspy.predictive.places import COUNT_COVERAGE, Key, Place
-
-Priors = Mapping[str, Mapping[str, float]]  # by "Function.argument", probability by value
 
 
 class Lifts(NamedTuple):
@@ -26,13 +25,13 @@ class Lifts(NamedTuple):
     asked: Asked
 
 
-def measure_lifts(texts: Sequence[str], places: Sequence[Place], priors: Priors | None = None) -> Lifts:
+def measure_lifts(texts: Sequence[str], places: Sequence[Place], correction: Correction | None = None) -> Lifts:
     """The lift of each text at each place, under the LM of DSPy's settings.
 
     Args:
         texts: hypotheses; empty ones have no lifts.
         places: arguments.
-        priors: see `Lift.corrected`.
+        correction: of the LM's expectations; None takes the uniform prior.
 
     Raises:
         InputError: no LM is set.
@@ -50,9 +49,7 @@ def measure_lifts(texts: Sequence[str], places: Sequence[Place], priors: Priors 
     found: dict[str, dict[Key, Lift]] = {text: {} for text in texts}
     for (text, named), with_text, without in zip(wanted, given, nulls, strict=True):
         lift = Lift(_whole(named, with_text), _whole(named, without))
-        prior = (priors or {}).get(f"{named.function}.{named.argument}")
-        measured = lift.corrected(prior) if prior and named.kind in ("closed", "count") else lift
-        found[text][named.key] = measured
+        found[text][named.key] = (correction or Correction()).of(named, lift)
     return Lifts(found, counted + for_nulls + for_given)
 
 

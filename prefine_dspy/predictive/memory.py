@@ -20,9 +20,9 @@ from prefine_dspy.evidence import persistent_calls, recurring
 from prefine_dspy.hypothesis import one_line
 from prefine_dspy.lm.values.ask import Asked
 from prefine_dspy.predictive.candidates import Candidates, merged
+from prefine_dspy.predictive.correction import Prior, Priors, correction
 from prefine_dspy.predictive.kept import hypotheses, with_hypotheses
 from prefine_dspy.predictive.lift import Measure, lift_rule
-from prefine_dspy.predictive.lifter import Priors
 from prefine_dspy.predictive.verification import role
 from prefine_dspy.predictive.verifier import Judged, PredictiveVerifier
 from prefine_dspy.tools import Catalogue
@@ -39,7 +39,8 @@ class PredictiveMemory(dspy.Module):
         most: hypotheses that are kept at the most.
         merges: also try the candidates two by two.
         measure, threshold: see `LiftRule`.
-        half_life, priors: see `PredictiveVerifier`.
+        half_life: see `PredictiveVerifier`.
+        prior, priors: see `Correction`.
         evidence: how many recurring choices are kept beside the hypotheses.
     """
 
@@ -55,6 +56,7 @@ class PredictiveMemory(dspy.Module):
         measure: Measure = "kl",
         threshold: float = 0.15,
         half_life: float | None = None,
+        prior: Prior = "uniform",
         priors: Priors | None = None,
         evidence: int = 8,
     ) -> None:
@@ -76,7 +78,7 @@ class PredictiveMemory(dspy.Module):
         self.most = most
         self.merges = merges
         self.evidence = evidence
-        self.verifier = PredictiveVerifier(lift_rule(measure, threshold), half_life, priors)
+        self.verifier = PredictiveVerifier(lift_rule(measure, threshold), half_life, correction(prior, priors))
         self.candidates = Candidates()
 
     def forward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:

@@ -11,9 +11,10 @@ from typing import Any
 
 import dspy
 
+from prefine_dspy.predictive.correction import Correction
 from prefine_dspy.predictive.kept import hypotheses, named_values
 from prefine_dspy.predictive.lift import LiftRule
-from prefine_dspy.predictive.lifter import Priors, measure_lifts
+from prefine_dspy.predictive.lifter import measure_lifts
 from prefine_dspy.predictive.observations import observations
 from prefine_dspy.predictive.places import places
 from prefine_dspy.predictive.verification import Held, predicted_gain, role
@@ -32,15 +33,15 @@ class PredictiveLikelihood:
 
     Args:
         rule: which moves count.
-        priors: see `Lift.corrected`.
+        correction: see `Correction`.
         with_feedback: return `dspy.Prediction(score=, feedback=)`, for GEPA.
     """
 
     def __init__(
-        self, rule: LiftRule | None = None, priors: Priors | None = None, *, with_feedback: bool = False
+        self, rule: LiftRule | None = None, correction: Correction | None = None, *, with_feedback: bool = False
     ) -> None:
         self.rule = rule or LiftRule(threshold=0.15)
-        self.priors = priors or {}
+        self.correction = correction or Correction()
         self.with_feedback = with_feedback
         self.__name__ = "predictive_likelihood"
 
@@ -53,7 +54,9 @@ class PredictiveLikelihood:
         record = observations(gold.later, gold.tools)
         keys = [(one.function, one.argument) for one in record]
         known = {key: named_values(memory) for key in keys}
-        lifts = list(measure_lifts(hypotheses(memory), places(gold.tools, keys, known), self.priors).by_text.values())
+        lifts = list(
+            measure_lifts(hypotheses(memory), places(gold.tools, keys, known), self.correction).by_text.values()
+        )
         held = [Held(one, RELIABILITY) for one in lifts]
         gains = [predicted_gain(one, held, self.rule) for one in record]
         score = 1.0 / (1.0 + math.exp(-math.fsum(gains) / len(gains))) if gains else 0.5

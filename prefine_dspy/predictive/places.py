@@ -21,7 +21,7 @@ from prefine_dspy.tools import Catalogue, Parameter, Tool
 Kind = Literal["closed", "single", "count", "open"]
 Key = tuple[str, str]  # (function, argument)
 COUNTS = tuple(str(number) for number in range(1, 6))
-COUNT_COVERAGE = 0.5
+COUNT_COVERAGE = 0.1
 """From which probability of `COUNTS` on an argument is one that counts something."""
 
 

@@ -11,8 +11,8 @@ from prefine_dspy.caller import ToolCaller
 from prefine_dspy.errors import InputError
 from prefine_dspy.hypothesis import HypothesisMemory
 from prefine_dspy.predictive.contrast import ContrastiveCaller
+from prefine_dspy.predictive.correction import Prior, Priors
 from prefine_dspy.predictive.lift import Measure
-from prefine_dspy.predictive.lifter import Priors
 from prefine_dspy.predictive.memory import PredictiveMemory
 from prefine_dspy.rendering import memory_text
 from prefine_dspy.tools import Catalogue
@@ -33,7 +33,7 @@ class PredictivePRefine(dspy.Module):
         verify_threshold: from which lift on an observation counts for or against a hypothesis.
         threshold: from which lift on an argument is filled in.
         measure: of both lifts.
-        priors: see `Lift.corrected`.
+        prior, priors: of both; see `Correction`.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class PredictivePRefine(dspy.Module):
         measure: Measure = "kl",
         verify_threshold: float = 0.15,
         threshold: float = 0.08,
+        prior: Prior = "uniform",
         priors: Priors | None = None,
     ) -> None:
         super().__init__()
@@ -70,10 +71,11 @@ class PredictivePRefine(dspy.Module):
                 measure=measure,
                 threshold=verify_threshold,
                 half_life=half_life,
+                prior=prior,
                 priors=priors,
                 evidence=evidence,
             )
-        self.caller = ContrastiveCaller(measure, threshold, priors) if caller == "contrastive" else ToolCaller()
+        self.caller = ContrastiveCaller(measure, threshold, prior, priors) if caller == "contrastive" else ToolCaller()
 
     def update(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         """The memory after `sessions[-1]`, all earlier ones having been seen."""

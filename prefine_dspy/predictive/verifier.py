@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prefine_dspy.lm.values.ask import Asked
+from prefine_dspy.predictive.correction import Correction
 from prefine_dspy.predictive.lift import Lift, LiftRule
-from prefine_dspy.predictive.lifter import Priors, measure_lifts
+from prefine_dspy.predictive.lifter import measure_lifts
 from prefine_dspy.predictive.observations import Observation, observations, session_weights
 from prefine_dspy.predictive.places import Key, places
 from prefine_dspy.predictive.verification import Verdict, select, verdict
@@ -35,15 +36,15 @@ class PredictiveVerifier:
     rule: which moves count; chosen on dev. Larger than the caller's: here a small move is noise.
     half_life: in sessions; recent sessions weigh more, so that the memory follows a user who changes. A change shows
         after at most one session more than this (`observations.sessions_to_change`). None weighs all alike.
-    priors: see `Lift.corrected`.
+    correction: of what the LM expects of users whom it knows nothing about.
     """
 
     def __init__(
-        self, rule: LiftRule | None = None, half_life: float | None = None, priors: Priors | None = None
+        self, rule: LiftRule | None = None, half_life: float | None = None, correction: Correction | None = None
     ) -> None:
         self.rule = rule or LiftRule(threshold=0.15)
         self.half_life = half_life
-        self.priors = priors or {}
+        self.correction = correction or Correction()
 
     def judge(self, hypotheses: Sequence[str], sessions: Sequence[Session], tools: Catalogue) -> Judged:
         """Every hypothesis on its own, in one batch.
@@ -54,7 +55,7 @@ class PredictiveVerifier:
             tools: tells what may be chosen, and what is transient.
         """
         record, weights = self.record(sessions, tools), self.weights(sessions)
-        measured = measure_lifts(hypotheses, places(tools, _keys(record), _known(record)), self.priors)
+        measured = measure_lifts(hypotheses, places(tools, _keys(record), _known(record)), self.correction)
         verdicts = {text: verdict(record, lifts, self.rule, weights) for text, lifts in measured.by_text.items()}
         return Judged(verdicts, measured.by_text, measured.asked)
 

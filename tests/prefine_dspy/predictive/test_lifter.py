@@ -4,10 +4,11 @@ from letter_server import letter_lm
 from predictive_world import ALONE, CHEAP, TOOLS, taste
 
 from prefine_dspy.errors import InputError
+from prefine_dspy.predictive.correction import Correction, correction
 from prefine_dspy.predictive.lifter import measure_lifts
 from prefine_dspy.predictive.places import places
 
-STARS, CLASS = ("GetHotels", "average_star"), ("GetFlights", "flight_class")
+STARS, CLASS, FOOD = ("GetHotels", "average_star"), ("GetFlights", "flight_class"), ("GetRestaurants", "price_range")
 
 
 @pytest.fixture
@@ -67,9 +68,29 @@ def test_what_was_measured_is_free_the_next_time(lm):
 
 
 def test_priors_replace_what_the_lm_expects(lm):
-    priors = {"GetFlights.flight_class": {"Economy": 0.9, "Business": 0.1}}
-    found = lifts([CHEAP], CLASS, priors=priors).by_text[CHEAP][CLASS]
-    assert found.null.of("Economy") == pytest.approx(0.9)
+    learned = {"GetFlights.flight_class": {"Economy": 0.9, "Business": 0.1}}
+    found = lifts([CHEAP], CLASS, FOOD, correction=Correction(learned=learned)).by_text[CHEAP]
+    assert found[CLASS].null.of("Economy") == pytest.approx(0.9)
+    assert found[FOOD].null.of("cheap") == pytest.approx(1 / 3)
+    plain = lifts([CHEAP], FOOD, correction=Correction("lm")).by_text[CHEAP]
+    assert plain[FOOD].null.of("cheap") == pytest.approx(0.3)
+
+
+def test_an_lm_that_expects_one_value_of_everybody_still_says_what_a_hypothesis_adds(monkeypatch):
+    """Seen with a 1.5B model: four stars for everybody, three for those who save, though two grew most."""
+    null = {"1": 0.01, "2": 0.03, "3": 0.21, "4": 0.63, "5": 0.12}
+    cheap = {"1": 0.015, "2": 0.09, "3": 0.51, "4": 0.335, "5": 0.05}
+    made, server = letter_lm(monkeypatch, lambda prompt: cheap if CHEAP in prompt else null)
+    with dspy.context(lm=made):
+        assert lifts([CHEAP], STARS, correction=Correction("lm")).by_text[CHEAP][STARS].best == "3"
+        assert lifts([CHEAP], STARS).by_text[CHEAP][STARS].best == "2"
+    server.close()
+
+
+def test_corrections_are_checked():
+    for options in (("flat", None), ("lm", {"F.a": 1}), ("lm", {"F.a": {"x": 2}})):
+        with pytest.raises(InputError):
+            correction(*options)
 
 
 def test_no_lm_is_one_line():
