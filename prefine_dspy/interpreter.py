@@ -18,10 +18,11 @@ from dspy.utils.exceptions import AdapterParseError
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.call_schema import calls_type
 from prefine_dspy.grounding import ungrounded
+from prefine_dspy.narrowing import narrowed
 from prefine_dspy.parsing import Dropped, parse_calls
 from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.rendering import query_text
-from prefine_dspy.shared_context import ASKED, link, without_idle_questions
+from prefine_dspy.shared_context import link
 from prefine_dspy.signatures import Interpret, InterpretTagged, TagAndInterpret
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tools import Catalogue
@@ -34,8 +35,9 @@ class _Interpreting(dspy.Module):
     """What the three have in common: one typed step, and its answer as calls that fit the catalogue.
 
     Args:
-        linked: give the calls of one answer what they have in common, and drop questions that nobody asked
-            (`shared_context`); False leaves the answer as the published programs would.
+        linked: answer with regard to the whole request: no closed value and no "?" that nothing in it speaks of
+            (`narrowing`), and the calls of one answer are given what they have in common (`shared_context`). False
+            leaves the answer as the published programs would.
     """
 
     def __init__(self, signature: type[dspy.Signature], linked: bool) -> None:
@@ -46,8 +48,9 @@ class _Interpreting(dspy.Module):
     def _answer(self, request: InstructedQuery, tools: Catalogue, **fields: str) -> dspy.Prediction:
         # what may be copied is what was said: a tagger that invents words must not make them readable
         read = f"{instruction_lines(request.texts())}\n{query_text(request.query)}"
+        wanted = narrowed(tools, request.query, read) if self.linked else tools
         inputs = {
-            "signature": with_tools(self.interpret.signature, tools),
+            "signature": with_tools(self.interpret.signature, tools, wanted),
             "query": query_text(request.query),
             **fields,
         }
@@ -60,11 +63,9 @@ class _Interpreting(dspy.Module):
                 answer = error.lm_response or ""
             except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
                 answer = ""
-        prediction = interpreted(answer, tools, read, predicted)
+        prediction = interpreted(answer, wanted, read, predicted)
         if self.linked:
-            asked, idle = without_idle_questions(prediction.calls, tools, request.query)
-            prediction.calls = link(asked, tools, request.query)
-            prediction.problems += [Dropped("placeholder", "", "", ASKED)] * idle
+            prediction.calls = link(prediction.calls, tools, request.query)
         return prediction
 
 
@@ -118,10 +119,16 @@ def instruction_lines(texts: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def with_tools(base: type[dspy.Signature], tools: Catalogue) -> type[dspy.Signature]:
-    """The signature for one catalogue: its text after the instructions, its schema as the answer's type."""
+def with_tools(base: type[dspy.Signature], tools: Catalogue, wanted: Catalogue | None = None) -> type[dspy.Signature]:
+    """The signature for one catalogue: its text after the instructions, a schema as the answer's type.
+
+    Args:
+        base: the step's.
+        tools: named in the prompt, the same for every request.
+        wanted: what may be answered, when that is not all of them.
+    """
     text = f"{base.instructions}\n\nAPIs:\n{tools.prompt_text()}"
-    return base.with_instructions(text).with_updated_fields("calls", type_=calls_type(tools))
+    return base.with_instructions(text).with_updated_fields("calls", type_=calls_type(wanted or tools))
 
 
 def interpreted(answer: Any, tools: Catalogue, read: str, predicted: Any = None) -> dspy.Prediction:

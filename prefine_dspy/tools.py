@@ -26,6 +26,8 @@ class Parameter(BaseModel):
             not, else the grammar forces a wrong value.
         transient: says what is done this once (a date, a time, a place), not how this user likes it done; never
             evidence for a preference (PRefine section 3, "what" and "how" arguments).
+        copied: its value is read, never inferred: a closed value counts only where one of its words was said
+            (`narrowing`). Otherwise "cheap" may become "inexpensive".
         required: the tool cannot run without it.
         json_schema: the JSON schema of the value when it is more than the above (arrays, objects, ranges).
         markers: words that may stand in a value's place and mean something: NLSI's "any" (the user does not care) and
@@ -42,6 +44,7 @@ class Parameter(BaseModel):
     enum: tuple[str, ...] = ()
     open: bool = False
     transient: bool = False
+    copied: bool = False
     required: bool = False
     json_schema: dict[str, Any] | None = None
     markers: tuple[str, ...] = ()

@@ -162,6 +162,7 @@ def _parameter(function: str, name: str) -> Parameter:
     suggested = _OPEN.get(place, ())
     return Parameter(
         name=name,
+        copied=True,
         type="boolean" if name in _BOOLEANS else "string",
         description=_DESCRIPTIONS.get(place, ""),
         enum=suggested or _CLOSED.get(place, ()),
