@@ -174,8 +174,11 @@ class EpisodesTask:
         yield items.phase(self._groups())._replace(name="episodes", unit="episodes")
 
     def summary(self, folder: RunFolder) -> Summary:
-        """What `episodes_tables` makes of the items."""
-        return summarise(folder.items.read())
+        """What `episodes_tables` makes of the items. Transcripts of episodes that a worker on a cluster died of, and
+        another one played, go."""
+        items = folder.items.read()
+        _keep(folder.transcripts, {(one["program"], one["id"]) for one in items})
+        return summarise(items)
 
     def _groups(self) -> list[ItemGroup]:
         """By program and task: the trials of one task ask nearly the same."""

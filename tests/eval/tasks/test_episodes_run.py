@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 from dspy import lm15
 from scripted_episodes import SCRIPTED, TalkingEnvironment
@@ -16,9 +17,12 @@ from typer.testing import CliRunner
 from eval import run as cli
 from eval.envs.episode import Episode
 from eval.envs.load import load_environment
-from eval.journal import read_lines
+from eval.envs.protocol import EnvTask
+from eval.journal import Journal, read_lines
 from eval.report import app as report_app
 from eval.tasks import episodes
+from eval.tasks.episodes_record import record_of
+from eval.usage import Usage
 from programs import SYSTEMS, Entry
 
 
@@ -106,6 +110,22 @@ def test_a_transcript_without_its_item_is_written_anew(tmp_path: Path, engine: S
         assert invoke(run, *words, "--resume").exit_code == 0
     after = read_lines(run / "transcripts.jsonl")
     assert [one["id"] for one in after] == [one["id"] for one in before] and engine.calls == calls
+
+
+def test_an_episode_played_by_two_workers_has_one_transcript(tmp_path: Path) -> None:
+    class Folder:
+        items, transcripts = Journal(tmp_path / "items.jsonl"), Journal(tmp_path / "transcripts.jsonl")
+
+    for number in range(2):
+        Folder.transcripts.append({"program": "gold", "id": "meal/0", "episode": number})
+    item = record_of("gold", "builtin", EnvTask(id="meal"), 0, None, None)
+    Folder.items.append(
+        {"program": "gold", "id": "meal/0", **item, "usage": Usage().as_json(), "seconds": 1.0, "error": None}
+    )
+    task = episodes.EpisodesTask({}, episodes.Environments("builtin"), [], dspy.LM("none/none"))
+    folder: Any = Folder
+    assert task.summary(folder)["items"] == 1
+    assert [one["episode"] for one in read_lines(tmp_path / "transcripts.jsonl")] == [1]
 
 
 def test_an_agent_that_cannot_go_on_has_lost_and_keeps_its_transcript(tmp_path: Path, engine: ScriptedEngine) -> None:
