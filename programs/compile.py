@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from eval.compiling import mpt, nlsi, nlsi_source
+from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source
 from eval.compiling.flow import Compiled, compile_program
 from eval.compiling.scores import table
 from eval.compiling.task import Task
@@ -36,6 +36,7 @@ from prefine_dspy.artifact import load_program, save_program
 from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.manifest import Manifest, OptimizerPart, ProgramPart
 from programs import SYSTEMS, load_system
+from programs.compilation.episode_parts import PART
 from programs.compilation.estimate import OUTPUT_RATE, PROMPT_RATE, report
 from programs.compilation.job import Settings
 from programs.compilation.nlsi_parts import nlsi_parts
@@ -51,6 +52,9 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 # what an optimizer is told when the command line does not say it; for NLSI the settings of TAPS
 MPT_SETTINGS = Settings()
 NLSI_SETTINGS = Settings(demos=5, candidates=10, bootstrapped=5, seed=42)
+SETTINGS = {"nlsi": NLSI_SETTINGS, "mpt": MPT_SETTINGS, "episodes": Settings(demos=3)}
+SOURCES: dict[str, Any] = {"nlsi": nlsi_source, "mpt": mpt, "episodes": episodes_source}
+OWN_DATA = {"nlsi": "mini_nlsi", "episodes": "builtin"}
 
 
 @app.command()
@@ -59,7 +63,7 @@ def main(
         str,
         typer.Option(
             help="full_history, prefine (MPT); interpret, ext_tag, joint_tag, taps, select, select_then_interpret "
-            "(NLSI); with options if wanted: prefine:K=3"
+            "(NLSI); idss, react, stateact, resum, iterresearch, ufold (episodes); with options if wanted: prefine:K=3"
         ),
     ],
     optimizer: Annotated[str, typer.Option(help=" | ".join(OPTIMIZERS))],
@@ -69,11 +73,13 @@ def main(
         str | None,
         typer.Option(
             help="MPT: mini, mpt, a build folder, or a file in the released format [mini]; "
-            "NLSI: mini_nlsi, nlsi, or a folder with train, validation and test.jsonl [mini_nlsi]"
+            "NLSI: mini_nlsi, nlsi, or a folder with train, validation and test.jsonl [mini_nlsi]; "
+            "episodes: builtin, tau:retail [builtin]"
         ),
     ] = None,
     part: Annotated[
-        str, typer.Option(help="all, or one: memory, caller; interpreter, tagger, default, tagged, gate, selector")
+        str,
+        typer.Option(help="all, or one: memory, caller; interpreter, tagger, default, tagged, gate, selector; agent"),
     ] = "all",
     metric: Annotated[
         Literal["em", "f1"], typer.Option(help="NLSI: what is optimized, of calls and of the gate; em: length-checked")
@@ -81,6 +87,7 @@ def main(
     teacher_lm: Annotated[str | None, typer.Option(help="makes traces and proposes instructions [--lm]")] = None,
     memory_lm: Annotated[str | None, typer.Option(help="builds memories [default: --lm]")] = None,
     tagger_lm: Annotated[str | None, typer.Option(help="NLSI: tags instructions [default: --lm]")] = None,
+    user_lm: Annotated[str | None, typer.Option(help="episodes: the LM that plays the user, where one does")] = None,
     tags: Annotated[
         list[Path] | None,
         typer.Option(
@@ -107,15 +114,22 @@ def main(
     queries_per_history: Annotated[int | None, typer.Option(min=1, help="MPT: at most, balanced")] = 6,
     dev_instances: Annotated[
         int | None,
-        typer.Option(min=0, help=f"NLSI: of validation, balanced over reasoning types [{nlsi_source.DEV_INSTANCES}]"),
+        typer.Option(
+            min=0,
+            help=f"NLSI: of validation, balanced over reasoning types [{nlsi_source.DEV_INSTANCES}]; episodes [all]",
+        ),
     ] = None,
     test_instances: Annotated[
-        int | None, typer.Option(min=0, help=f"NLSI: of test, balanced [{nlsi_source.TEST_INSTANCES}]")
+        int | None,
+        typer.Option(min=0, help=f"NLSI: of test, balanced [{nlsi_source.TEST_INSTANCES}]; episodes [all]"),
     ] = None,
     bootstrap_instances: Annotated[
-        int, typer.Option(min=1, help="NLSI: train instances that are run for traces, balanced")
+        int, typer.Option(min=1, help="NLSI: train instances that are run for traces, balanced; episodes: train tasks")
     ] = nlsi.BOOTSTRAP_INSTANCES,
     seed: Annotated[int | None, typer.Option(help="of splits and choices [0; NLSI: 42]")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="episodes: actions after which one is given up [the benchmark's]")
+    ] = None,
     max_calls: Annotated[int | None, typer.Option(min=0, help="LM calls at most, scores included")] = None,
     dry_run: Annotated[bool, typer.Option(help="print calls, tokens and time, and call no LM")] = False,
     prompt_rate: Annotated[float, typer.Option(min=0.1, help="prompt tokens a second, for --dry-run")] = PROMPT_RATE,
@@ -138,11 +152,17 @@ def main(
         kind = SYSTEMS[name].task if name in SYSTEMS else ""
         given = {"demos": demos, "candidates": candidates, "bootstrapped": bootstrapped, "seed": seed}
         stated = {key: value for key, value in given.items() if value is not None}
-        base = NLSI_SETTINGS if kind == "nlsi" else MPT_SETTINGS
-        settings = replace(base, trials=trials, metric_calls=metric_calls, steps=steps, threshold=threshold, **stated)
+        settings = replace(
+            SETTINGS.get(kind, MPT_SETTINGS),
+            trials=trials,
+            metric_calls=metric_calls,
+            steps=steps,
+            threshold=threshold,
+            **stated,
+        )
         _check_sizes(kind, [train_histories, dev_histories, test_histories], [dev_instances, test_instances])
-        data = data or ("mini_nlsi" if kind == "nlsi" else "mini")
-        if not allow_user_text and not (nlsi_source if kind == "nlsi" else mpt).is_public(data):
+        data = data or OWN_DATA.get(kind, "mini")
+        if not allow_user_text and not SOURCES.get(kind, mpt).is_public(data):
             raise InputError(
                 f"demonstrations will show texts of {data} in {out}/program.json: add --allow-user-text if its users "
                 "agree, or use public data"
@@ -156,6 +176,11 @@ def main(
             nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, metric, bootstrap_instances)
             began_with, parts = _begin_nlsi(nlsi_task, options, start, part)
             task = nlsi_task
+        elif kind == "episodes":
+            counts = {"train": bootstrap_instances, "dev": dev_instances, "test": test_instances}
+            task, began_with, parts = _begin_episodes(
+                name, options, data, counts, settings, optimizer, lm, teacher_lm, user_lm, max_steps, start, part
+            )
         else:
             sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
             mpt_task = _mpt_task(name, options, data, sizes, queries_per_history, settings, lm, memory_lm, teacher_lm)
@@ -191,9 +216,10 @@ def main(
 
 def _check_sizes(kind: str, histories: list[int | None], instances: list[int | None]) -> None:
     """The sizes of the other benchmark's splits would be ignored."""
-    if kind == "nlsi" and any(size is not None for size in histories):
-        raise InputError("NLSI has no histories: use --dev-instances and --test-instances")
-    if kind != "nlsi" and any(size is not None for size in instances):
+    if kind in ("nlsi", "episodes") and any(size is not None for size in histories):
+        title = "NLSI" if kind == "nlsi" else "episodes"
+        raise InputError(f"{title} has no histories: use --dev-instances and --test-instances")
+    if kind not in ("nlsi", "episodes") and any(size is not None for size in instances):
         raise InputError("MPT is split by history: use --dev-histories and --test-histories")
 
 
@@ -255,6 +281,35 @@ def _begin_nlsi(
     if loaded is not None:
         program = graft(loaded.program, program)
     return program, _wanted(task.program, [one.name for one in nlsi_parts(program)], part)
+
+
+def _begin_episodes(
+    name: str,
+    options: dict[str, Any],
+    data: str,
+    sizes: dict[str, int | None],
+    settings: Settings,
+    optimizer: str,
+    lm: str,
+    teacher_lm: str | None,
+    user_lm: str | None,
+    max_steps: int | None,
+    start: str | None,
+    part: str,
+) -> tuple[episodes.EpisodesTask, Any, tuple[str, ...]]:
+    """The task, the agent to begin with, and the parts to be compiled."""
+    episodes.check_optimizer(optimizer)
+    plain = {key: flag(key, value) if str(value) in ("True", "False") else value for key, value in options.items()}
+    loaded = None if start is None else load_program(start, **plain)
+    if loaded is not None:
+        _check_start(str(start), loaded.manifest, name)
+        plain = {**loaded.manifest.program.options, **plain}
+    program = loaded.program if loaded is not None else load_system(name, **plain).program
+    main_lm, teacher = load_lms(lm, teacher_lm)
+    user = load_lms(lm, user_lm)[1] if user_lm else None
+    source = episodes_source.load_source(data, sizes, settings.seed, user)
+    task = episodes.EpisodesTask(name, plain, source, main_lm, teacher, user, settings, max_steps)
+    return task, program, _wanted(name, [PART], part)
 
 
 def _check_start(start: str, manifest: Manifest, program: str) -> None:
