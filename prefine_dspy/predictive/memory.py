@@ -19,12 +19,13 @@ from prefine_dspy.errors import InputError
 from prefine_dspy.evidence import persistent_calls, recurring
 from prefine_dspy.hypothesis import one_line
 from prefine_dspy.lm.values.ask import Asked
-from prefine_dspy.predictive.candidates import Candidates, merged
+from prefine_dspy.predictive.candidates import merged, rewritten, sampled
 from prefine_dspy.predictive.correction import Prior, Priors, correction
 from prefine_dspy.predictive.kept import hypotheses, with_hypotheses
 from prefine_dspy.predictive.lift import Measure, lift_rule
 from prefine_dspy.predictive.verification import role
 from prefine_dspy.predictive.verifier import Judged, PredictiveVerifier
+from prefine_dspy.signatures import GenerateHypothesis, RefineHypothesis
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Memory, MemoryUpdate, Session, ToolCall
 
@@ -79,7 +80,8 @@ class PredictiveMemory(dspy.Module):
         self.merges = merges
         self.evidence = evidence
         self.verifier = PredictiveVerifier(lift_rule(measure, threshold), half_life, correction(prior, priors))
-        self.candidates = Candidates()
+        self.generate = dspy.Predict(GenerateHypothesis)
+        self.refine = dspy.Predict(RefineHypothesis)
 
     def forward(self, memory: Memory, sessions: Sequence[Session], tools: Catalogue) -> MemoryUpdate:
         """The memory after `sessions[-1]`, all earlier ones having been seen."""
@@ -150,18 +152,15 @@ class _Update:
     def generate(self, previous: str, new: Sequence[ToolCall]) -> None:
         """Samples, and rewrites while nothing of them is accepted."""
         program = self.program
-        written = program.candidates(
-            previous=previous, sessions=self.sessions, new=new, tools=self.tools, n=program.samples
-        )
+        written = sampled(program.generate, previous, self.sessions, new, self.tools, program.samples)
         self._note("generate", written.texts, written.unparsed)
         fresh = self.score("generate", [*written.texts, *self._merges(written.texts)])
         for _ in range(program.K):
             if not fresh or any(self.judged.verdicts[text].accepted for text in fresh):
                 return
             best = max(fresh, key=lambda text: self.judged.verdicts[text].gain)
-            texts, unparsed = program.candidates.rewritten(
-                best, self.judged.verdicts[best].feedback, self.sessions, self.tools
-            )
+            feedback = self.judged.verdicts[best].feedback
+            texts, unparsed = rewritten(program.refine, best, feedback, self.sessions, self.tools)
             self._note("refine", texts, unparsed)
             fresh = self.score("refine", texts)
 

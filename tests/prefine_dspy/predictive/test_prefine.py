@@ -43,7 +43,7 @@ def test_each_half_can_be_switched_alone(monkeypatch, verifier, caller):
 def test_the_state_is_that_of_its_predictors_and_holds_no_prediction():
     program = PredictivePRefine(bank=[CHEAP])
     state = program.dump_state(json_mode=True)
-    assert set(state) == {"memory.candidates.generate", "memory.candidates.refine", "caller.call_tool"}
+    assert set(state) == {"memory.generate", "memory.refine", "caller.call_tool"}
     assert CHEAP not in json.dumps(state)  # a bank is one of the options that a manifest keeps
     other = PredictivePRefine()
     other.load_state(json.loads(json.dumps(state)))
