@@ -66,7 +66,7 @@ def test_absent_they_say_how_to_install(nothing_installed: None, make: Any, says
     [
         ("tau", "no environment 'tau'; choose one of builtin, tau:airline"),
         ("tau:hotel", "no environment"),
-        ("builtin:x", "no environment"),
+        ("builtin:x", "builtin has no split or group"),
         ("tau2:telecom", "choose tau2:airline or tau2:retail"),
         ("userbench:55", "choose userbench:22"),
         ("userbench:22:some", "no environment"),
