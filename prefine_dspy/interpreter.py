@@ -22,7 +22,7 @@ from prefine_dspy.narrowing import narrowed
 from prefine_dspy.parsing import Dropped, parse_calls
 from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.rendering import query_text
-from prefine_dspy.shared_context import link
+from prefine_dspy.shared_context import ASKED, link, without_idle_questions
 from prefine_dspy.signatures import Interpret, InterpretTagged, TagAndInterpret
 from prefine_dspy.standing import InstructedQuery
 from prefine_dspy.tools import Catalogue
@@ -35,9 +35,9 @@ class _Interpreting(dspy.Module):
     """What the three have in common: one typed step, and its answer as calls that fit the catalogue.
 
     Args:
-        linked: answer with regard to the whole request: no closed value and no "?" that nothing in it speaks of
-            (`narrowing`), and the calls of one answer are given what they have in common (`shared_context`). False
-            leaves the answer as the published programs would.
+        linked: answer with regard to the whole request: no closed value that nothing in it speaks of (`narrowing`), no
+            question that nobody asked, and what the calls of one answer have in common (`shared_context`). False leaves
+            the answer as the published programs would.
     """
 
     def __init__(self, signature: type[dspy.Signature], linked: bool) -> None:
@@ -48,7 +48,7 @@ class _Interpreting(dspy.Module):
     def _answer(self, request: InstructedQuery, tools: Catalogue, **fields: str) -> dspy.Prediction:
         # what may be copied is what was said: a tagger that invents words must not make them readable
         read = f"{instruction_lines(request.texts())}\n{query_text(request.query)}"
-        wanted = narrowed(tools, request.query, read) if self.linked else tools
+        wanted = narrowed(tools, read) if self.linked else tools
         inputs = {
             "signature": with_tools(self.interpret.signature, tools, wanted),
             "query": query_text(request.query),
@@ -65,7 +65,9 @@ class _Interpreting(dspy.Module):
                 answer = ""
         prediction = interpreted(answer, wanted, read, predicted)
         if self.linked:
-            prediction.calls = link(prediction.calls, tools, request.query)
+            asked, idle = without_idle_questions(prediction.calls, tools, request.query)
+            prediction.calls = link(asked, tools, request.query)
+            prediction.problems += [Dropped("placeholder", "", "", ASKED)] * idle
         return prediction
 
 

@@ -13,6 +13,10 @@ from collections.abc import Sequence
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Query, ToolCall, value_text
 
+ASKED = "?"
+"""The marker of an argument whose value the user asks for."""
+
+
 def link(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> list[ToolCall]:
     """Give every call what is common and only some of them say; what a call says itself is never changed.
 
@@ -25,6 +29,34 @@ def link(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> list[Tool
         return list(calls)
     said = " ".join(turn.text for turn in query.turns).casefold()
     return [_in_order(call, {**_of_context(call, calls, tools), **_said(call, calls, said)}, tools) for call in calls]
+
+
+def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> tuple[list[ToolCall], int]:
+    """Drop "?" where the user asks for no such thing: a small LM writes it for every argument that it cannot fill.
+
+    An argument counts as asked for when a word of its name occurs in what the user says, or when the user answers an
+    offer of the assistant's with a question.
+
+    Returns:
+        The calls, and how many arguments were dropped.
+    """
+    users = [turn.text for turn in query.turns if turn.role == "user"]
+    words = {_stem(word) for text in users for word in re.findall(r"\w+", text)}
+    follow_up = len(users) > 1 and "?" in users[-1]
+    kept, dropped = [], 0
+    for call in calls:
+        tool = tools.get(call.name)
+        idle = {
+            name
+            for name, value in call.arguments.items()
+            if value == ASKED
+            and ASKED in (getattr(tool and tool.parameter(name), "markers", None) or ())
+            and not follow_up
+            and not any(_stem(part) in words for part in name.split("_"))
+        }
+        dropped += len(idle)
+        kept.append(ToolCall(name=call.name, arguments={k: v for k, v in call.arguments.items() if k not in idle}))
+    return kept, dropped
 
 
 def is_said(value: str, text: str) -> bool:
@@ -80,3 +112,7 @@ def _in_order(call: ToolCall, more: dict[str, object], tools: Catalogue) -> Tool
     known = [parameter.name for parameter in tool.parameters] if tool else []
     order = sorted(whole, key=lambda name: known.index(name) if name in known else len(known))
     return ToolCall(name=call.name, arguments={name: whole[name] for name in order})
+
+
+def _stem(word: str) -> str:
+    return word.casefold()[:4]

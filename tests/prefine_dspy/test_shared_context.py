@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefine_dspy.shared_context import is_said, link
+from prefine_dspy.shared_context import is_said, link, without_idle_questions
 from prefine_dspy.tools import Catalogue, Parameter, Tool
 from prefine_dspy.types import Query, ToolCall, Turn
 
@@ -79,6 +79,24 @@ def test_a_part_of_a_word_is_not_said():
 
 def test_one_call_is_left_alone():
     assert linked(CONCERT) == [CONCERT]
+
+
+def questions(call, *texts):
+    calls, dropped = without_idle_questions([call], TOOLS, query(*texts))
+    return calls[0].arguments, dropped
+
+
+def test_a_question_that_nobody_asked_is_dropped():
+    assert questions(ToolCall.of("GetFood", town="?", cuisine="Thai"), "I am hungry") == ({"cuisine": "Thai"}, 1)
+
+
+def test_a_question_by_the_arguments_name_is_kept():
+    assert questions(ToolCall.of("GetFood", phone_number="?"), "What is their number?") == ({"phone_number": "?"}, 0)
+
+
+def test_a_question_about_an_offer_is_kept():
+    arguments, dropped = questions(ToolCall.of("GetFood", town="?"), "Thai food", "I found one.", "Where is it?")
+    assert (arguments, dropped) == ({"town": "?"}, 0)
 
 
 NAMES = st.sampled_from(["GetConcerts", "GetFood", "Unknown"])
