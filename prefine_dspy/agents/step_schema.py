@@ -12,6 +12,7 @@ from prefine_dspy.tools import Catalogue, Tool
 
 LONGEST_REPLY = 320
 """Characters of a message to the user: some eighty tokens."""
+_LONGEST_VALUE, _MOST_ITEMS = 120, 20
 
 
 def action_type(tools: Catalogue) -> type:
@@ -36,10 +37,31 @@ def plain_json(name: str, schema: dict[str, Any]) -> type:
     return Answer
 
 
+def bounded(schema: Any) -> Any:
+    """A schema in which every text and list ends, so that a small LM that repeats itself comes to an end, too."""
+    if isinstance(schema, list):
+        return [bounded(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {
+        name: {key: bounded(one) for key, one in inner.items()}
+        if name == "properties" and isinstance(inner, dict)
+        else bounded(inner)
+        if name in ("items", "anyOf", "oneOf")
+        else inner
+        for name, inner in schema.items()
+    }
+    if schema.get("type") == "string" and not {"enum", "const", "pattern", "format"} & schema.keys():
+        found.setdefault("maxLength", _LONGEST_VALUE)
+    if schema.get("type") == "array":
+        found.setdefault("maxItems", _MOST_ITEMS)
+    return found
+
+
 def _call_schema(tool: Tool) -> dict[str, Any]:
     arguments = {
         "type": "object",
-        "properties": {one.name: stated_schema(one) for one in tool.parameters},
+        "properties": {one.name: bounded(stated_schema(one)) for one in tool.parameters},
         "required": [one.name for one in tool.parameters if one.required],
         "additionalProperties": False,
     }
