@@ -1,4 +1,7 @@
-"""`--engine ray`: the groups of a run on a Ray cluster; the journals are written here, in the process of the run."""
+"""`--engine ray`: the groups of a run on a Ray cluster; the journals are written here, in the process of the run.
+
+Ray's processes listen on network ports, also those of a cluster on one machine: use it where nobody else reaches them.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ import pytest
 pytest.importorskip("ray", reason="pip install 'prefine-dspy[ray]'")
 
 import ray_world
+from chat_server import chat_server
 from scripted_run import ScriptedEngine, config_of, scripted_run
+from typer.testing import CliRunner
 
+from eval.engines.on_worker import task_on_worker
 from eval.engines.ray_engine import RayEngine
 from eval.failures import LMErrorsInARowError
 from eval.journal import read_lines
+from eval.run import app
 from eval.run_folder import RunFolder
 from eval.runner import run
 from prefine_dspy.errors import BudgetExhausted, InputError, PrefineError
@@ -36,14 +41,27 @@ def _cluster() -> Iterator[None]:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "eval")])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    engine = RayEngine(ray_world.task)
-    with engine._cluster(2):
+    with started(tries=3):
         yield
     assert not ray.is_initialized()
     if before is None:
         del os.environ["PYTHONPATH"]
     else:
         os.environ["PYTHONPATH"] = before
+
+
+@contextmanager
+def started(tries: int) -> Iterator[None]:
+    """A cluster; Ray gives its own processes half a minute to start, which on a busy machine is too little."""
+    with ExitStack() as stack:
+        for left in reversed(range(tries)):
+            try:
+                stack.enter_context(RayEngine(ray_world.task)._cluster(2))
+                break
+            except InputError:
+                if not left:
+                    raise
+        yield
 
 
 def on_ray(out: Path, make_task: Callable[[], Any] = ray_world.task, workers: int = 2, **options: Any) -> Any:
@@ -144,3 +162,45 @@ def test_what_a_worker_lacks_is_one_line(tmp_path: Path) -> None:
 def test_more_workers_than_cpus_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has 2 CPUs, each worker takes one: give --num-threads 2"):
         on_ray(tmp_path / "run", workers=3)
+
+
+def test_the_command_makes_its_task_again_on_each_worker(tmp_path: Path) -> None:
+    """The same items by both engines; of --memories, what travels are the lines."""
+    answer = {"call": {"function": "GetFlights", "arguments": {"flight_class": "Economy"}}}
+    with chat_server(json.dumps(answer)) as server:
+        words = [
+            "--program",
+            "full_history",
+            "--data",
+            "mini",
+            "--limit",
+            "4",
+            "--lm",
+            f"llama-server:{server.url}#made",
+        ]
+        words += ["--program", "prefine:loop=generate", "--max-failures", "1", "--num-threads", "2"]
+        for name, more in {"one": [], "ray": ["--engine", "ray"]}.items():
+            done = CliRunner().invoke(app, [*words, *more, "--out", str(tmp_path / name)])
+            assert done.exit_code == 0, done.output
+        calls = len(server.paths)
+        reused = ["--engine", "ray", "--out", str(tmp_path / "reused"), "--memories", str(tmp_path / "one")]
+        done = CliRunner().invoke(app, [*words, *reused])
+        assert done.exit_code == 0, done.output
+        assert len(server.paths) - calls == 8, "one a query"
+    for name in ("memories.jsonl", "items.jsonl"):
+        assert without_time(tmp_path / "ray" / name) == without_time(tmp_path / "one" / name)
+    assert without_time(tmp_path / "reused/items.jsonl") == without_time(tmp_path / "one/items.jsonl")
+
+
+def test_an_address_without_the_engine_is_one_line(tmp_path: Path) -> None:
+    words = ["--program", "full_history", "--lm", "local", "--out", str(tmp_path / "run"), "--ray-address", "auto"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2 and done.stderr.startswith("error: --ray-address is for --engine ray")
+
+
+def test_a_worker_with_other_data_is_one_line() -> None:
+    here = ray_world.task()
+    config = config_of(here.systems, here.benchmark, here.lm)
+    asked = {"programs": ["full_history"], "data": "mini", "lm": "llama-server:http://127.0.0.1:1#made"}
+    with pytest.raises(InputError, match="is not like this one: data: "):
+        task_on_worker(asked, config, str(ROOT))
