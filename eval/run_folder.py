@@ -1,4 +1,4 @@
-"""The folder of a run: config, memories, items, transcripts, summary, the cache of LM answers, and the lock over them."""
+"""The folder of a run: config, memories, items, transcripts, summary, the LM's answers, and the lock over them."""
 
 from __future__ import annotations
 

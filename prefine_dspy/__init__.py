@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from prefine_dspy.agent import Agent, load
     from prefine_dspy.completion import acomplete, complete
     from prefine_dspy.interop.catalogue import catalogue
+    from prefine_dspy.predictive import PredictivePRefine
     from prefine_dspy.prefine import PRefine
     from prefine_dspy.result import Result
     from prefine_dspy.situation import SituationState
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "Agent": "prefine_dspy.agent",
     "PRefine": "prefine_dspy.prefine",
+    "PredictivePRefine": "prefine_dspy.predictive",
     "Result": "prefine_dspy.result",
     "SituationState": "prefine_dspy.situation",
     "UserMemory": "prefine_dspy.user_memory",
@@ -42,6 +44,7 @@ __all__ = [
     "Memory",
     "MissingExtra",
     "PRefine",
+    "PredictivePRefine",
     "Parameter",
     "PrefineError",
     "Query",

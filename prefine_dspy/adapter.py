@@ -12,14 +12,42 @@ from typing import Any
 import dspy
 from annotated_types import MaxLen
 from dspy.adapters.utils import format_field_value, serialize_for_json
+from dspy.utils.exceptions import AdapterParseError
 from pydantic import TypeAdapter
+
+_LONGEST_ANSWER = 20_000
+_MOST_BRACKETS = 200
+
+
+def is_noise(text: str) -> bool:
+    """Whether a text is no answer, whatever it holds: tolerant readers of JSON take minutes for such texts."""
+    return len(text) > _LONGEST_ANSWER or text.count("{") + text.count("[") > _MOST_BRACKETS
 
 
 class CompactAdapter(dspy.JSONAdapter):
-    """Fields as `name: value`, answers as one line of JSON."""
+    """Fields as `name: value`, answers as one line of JSON. Its only failure at reading is `AdapterParseError`."""
 
     def __init__(self) -> None:
         super().__init__(use_native_function_calling=False)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """The fields of an answer.
+
+        Raises:
+            AdapterParseError: there are none, or not all.
+        """
+        if not is_noise(completion):
+            try:
+                fields: dict[str, Any] = super().parse(signature, completion)
+                return fields
+            except (ValueError, RecursionError):  # nested too deeply, numbers beyond all bounds
+                pass
+        raise AdapterParseError(
+            adapter_name=type(self).__name__,
+            signature=signature,
+            lm_response=completion,
+            message="the answer holds no fields",
+        )
 
     def _prepare_response_format(self, lm: Any, lm_kwargs: dict[str, Any], signature: type[dspy.Signature]) -> None:
         """Send the answer's schema where the LM takes one; DSPy's own would drop the limits on lengths."""

@@ -29,6 +29,7 @@ from prefine_dspy.interop.catalogue import Transient, catalogue, covering
 from prefine_dspy.interop.prompted import prompted
 from prefine_dspy.interop.sessions import to_query, to_session
 from prefine_dspy.manifest import Manifest
+from prefine_dspy.predictive import ContrastiveCaller, PredictiveMemory
 from prefine_dspy.rendering import memory_text, sessions_text
 from prefine_dspy.result import Asked, Result, result_of
 from prefine_dspy.tools import Catalogue
@@ -75,7 +76,9 @@ class Agent:
         self.program = program
         self.manifest = manifest
         self._caller: ToolCaller = caller
-        self._builder: HypothesisMemory | None = builder if isinstance(builder, HypothesisMemory) else None
+        self._builder: HypothesisMemory | PredictiveMemory | None = (
+            builder if isinstance(builder, HypothesisMemory | PredictiveMemory) else None
+        )
         self._lm = lm.copy(cache=cache)
         self._scored_lm, self._why_unscored = self._lm, "log-probabilities were switched off (confidence=False)"
         if confidence:
@@ -138,7 +141,8 @@ class Agent:
     def _asked(self, query: Any, tools: Any, memory: AnyMemory, transient: Transient | None) -> Asked:
         known = catalogue(tools, transient)
         user = as_user_memory(memory)
-        return Asked(to_query(query), known, prompted(known), user, self.memory_text(user))
+        whole = isinstance(self._caller, ContrastiveCaller)
+        return Asked(to_query(query), known, prompted(known), user, self.memory_text(user), reads_memory=whole)
 
     def memory_text(self, memory: UserMemory) -> str:
         """A memory as the program reads it with a query."""

@@ -70,6 +70,7 @@ class Asked:
         prompted: the same as the LM is asked about them.
         memory: the user's.
         memory_text: as the LM reads it.
+        reads_memory: the caller takes the memory itself, not its text.
     """
 
     query: Query
@@ -77,10 +78,12 @@ class Asked:
     prompted: Catalogue
     memory: UserMemory
     memory_text: str
+    reads_memory: bool = False
 
     def inputs(self) -> dict[str, Any]:
         """For `ToolCaller`."""
-        return {"query": self.query, "tools": self.prompted, "memory": self.memory_text}
+        memory = self.memory.memory if self.reads_memory else self.memory_text
+        return {"query": self.query, "tools": self.prompted, "memory": memory}
 
 
 def result_of(asked: Asked, prediction: dspy.Prediction, why_unscored: str) -> Result:
@@ -92,6 +95,8 @@ def result_of(asked: Asked, prediction: dspy.Prediction, why_unscored: str) -> R
         why_unscored: the reason to give where there is no confidence.
     """
     scores = confidences(prediction.get("logprobs"), prediction.calls, asked.prompted)
+    for score, lifted in zip(scores, prediction.get("confidences") or [{}] * len(scores), strict=True):
+        score.update(lifted)
     dropped: list[Dropped] = [one for one in prediction.problems if one.value != UNSPECIFIED]
     calls, sources, missing = [], [], []
     for written, score in zip(prediction.calls, scores, strict=True):

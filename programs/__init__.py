@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 SYSTEMS = {
     "full_history": Entry("mpt", "programs.full_history:FullHistorySystem"),
     "prefine": Entry("mpt", "programs.prefine:PRefineSystem"),
+    "predictive": Entry("mpt", "programs.predictive:PredictiveSystem"),
     "rag": Entry("mpt", "programs.rag:RagSystem"),
     "mem0": Entry("mpt", "programs.mem0:Mem0System"),
     "langmem": Entry("mpt", "programs.langmem:LangMemSystem"),

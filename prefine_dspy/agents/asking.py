@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
+from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.agents.protocol import Briefing
 from prefine_dspy.agents.reading import fields_of, short_text
-from prefine_dspy.agents.step_adapter import StepAdapter
 from prefine_dspy.agents.step_schema import action_type
 from prefine_dspy.tools import Catalogue
 
@@ -61,7 +61,7 @@ def ask_plain(predictor: dspy.Predict, trial: int, /, **inputs: Any) -> Answer:
         trial: see `Briefing`.
     """
     names = list(predictor.signature.output_fields)
-    with dspy.context(adapter=StepAdapter()):
+    with dspy.context(adapter=CompactAdapter()):
         try:
             predicted = predictor(config=_rollout(trial), **inputs)
         except AdapterParseError as error:

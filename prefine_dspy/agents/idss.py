@@ -13,11 +13,12 @@ from typing import Any
 
 import dspy
 
+from prefine_dspy.adapter import is_noise
 from prefine_dspy.agents.asking import Answer, ask
 from prefine_dspy.agents.idss_state import state_type, whole_state
 from prefine_dspy.agents.options import truth, whole_number
 from prefine_dspy.agents.protocol import Action, Briefing, Observation, Reply, Stop
-from prefine_dspy.agents.reading import ReadAction, is_noise, read_action
+from prefine_dspy.agents.reading import ReadAction, read_action
 from prefine_dspy.agents.reads import only_reads
 from prefine_dspy.agents.remembered import remembered
 from prefine_dspy.agents.signatures import IDSSFactsStep, IDSSIntentsStep, IDSSStep

@@ -13,10 +13,13 @@ from prefine_dspy.situation.layer import CONSTRAINT_STATUSES, HOW_TO_GET, INTENT
 from prefine_dspy.situation.state_reading import sections_of
 from prefine_dspy.situation.state_writing import state_fields
 
-_NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,39}$"}
-_DEPENDENCY = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,39}[.](completed|blocked|resolved)$"}
+# words, not ids: a small LM that begins a number inside a name writes digits up to its end
+_WORDS = "[a-z]{1,12}(_[a-z]{1,12}){0,2}"
+_NAME = {"type": "string", "pattern": f"^{_WORDS}$"}
+_DEPENDENCY = {"type": "string", "pattern": f"^{_WORDS}[.](completed|blocked|resolved)$"}
 _NAME_KEYS = ("name", "id", "goal", "condition")
-_MOST = {"intents": 3, "variables": 4, "constraints": 2}
+# of one step; the 1.5B model fills what it is given, and longer updates took it a minute a step
+_MOST = {"intents": 2, "variables": 2, "constraints": 1}
 
 
 def state_type(constraints: bool = True) -> type:
@@ -26,12 +29,12 @@ def state_type(constraints: bool = True) -> type:
         constraints: False leaves them out (ablation).
     """
     sections = {
-        "intents": _entry({"name": _NAME, "status": _one_of(INTENT_STATUSES)}, depends_on=_list(_DEPENDENCY, 2)),
-        "variables": _entry({"name": _NAME, "value": _text(60), "source": _one_of(HOW_TO_GET)}),
+        "intents": _entry({"name": _NAME, "status": _one_of(INTENT_STATUSES)}, depends_on=_list(_DEPENDENCY, 1)),
+        "variables": _entry({"name": _NAME, "value": _text(40), "source": _one_of(HOW_TO_GET)}),
     }
     if constraints:
-        fields = {"condition": _text(80), "status": _one_of(CONSTRAINT_STATUSES), "guards": _list(_NAME, 2)}
-        sections["constraints"] = _entry(fields, check=_text(80))
+        fields = {"condition": _text(50), "status": _one_of(CONSTRAINT_STATUSES), "guards": _list(_NAME, 1)}
+        sections["constraints"] = _entry(fields, check=_text(60))
     properties = {name: _list(entry, _MOST[name]) for name, entry in sections.items()}
     schema = {
         "type": "object",

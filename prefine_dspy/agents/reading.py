@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import json_repair
 
+from prefine_dspy.adapter import is_noise
 from prefine_dspy.agents.protocol import Reply
 from prefine_dspy.call_schema import UNSPECIFIED
 from prefine_dspy.interop.json_values import Misfit, typed
@@ -28,8 +29,6 @@ ASK_AGAIN = "I am sorry, I did not get that. Please say it once more in other wo
 LONGEST_TEXT = 2_000
 """Characters of a message that are passed on."""
 _LONGEST_REPAIR = 4_000
-_LONGEST_ANSWER = 20_000
-_MOST_BRACKETS = 200
 _REPLY_NAMES = ("reply", "respond", "message", "say")
 
 
@@ -86,11 +85,6 @@ def fields_of(text: str) -> dict[str, Any]:
     except Exception:  # a third party's parser on hostile text
         return {}
     return {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
-
-
-def is_noise(text: str) -> bool:
-    """Whether a text is no answer to a step, whatever it holds: tolerant readers take minutes for such texts."""
-    return len(text) > _LONGEST_ANSWER or text.count("{") + text.count("[") > _MOST_BRACKETS
 
 
 def short_text(value: Any, longest: int = LONGEST_TEXT) -> str:

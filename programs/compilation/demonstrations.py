@@ -142,5 +142,5 @@ def check_all_have_demonstrations(program: dspy.Module) -> None:
     ]
     if empty:
         raise EmptyDemonstrationsError(
-            f"no demonstration reached {', '.join(empty)}: give more --train-histories, or --optimizer labeled"
+            f"no demonstration reached {', '.join(empty)}: give more examples to train on, or another --optimizer"
         )

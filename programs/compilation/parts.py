@@ -16,6 +16,7 @@ import dspy
 
 from prefine_dspy.caller import ToolCaller
 from prefine_dspy.hypothesis import HypothesisMemory
+from prefine_dspy.predictive import PredictiveMemory
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import History, Memory, MemoryUpdate, Query
 
@@ -38,7 +39,7 @@ class CallerPart(dspy.Module):
 class BuilderPart(dspy.Module):
     """Builds the memory of one whole history."""
 
-    def __init__(self, memory: HypothesisMemory) -> None:
+    def __init__(self, memory: HypothesisMemory | PredictiveMemory) -> None:
         super().__init__()
         self.memory = memory
 
@@ -50,7 +51,7 @@ class BuilderPart(dspy.Module):
         return dspy.Prediction(memory=memory)
 
 
-def updates(builder: HypothesisMemory, history: History, tools: Catalogue) -> Iterator[MemoryUpdate]:
+def updates(builder: HypothesisMemory | PredictiveMemory, history: History, tools: Catalogue) -> Iterator[MemoryUpdate]:
     """One update a session, oldest first."""
     memory = Memory()
     for seen in range(1, len(history.sessions) + 1):

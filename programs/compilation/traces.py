@@ -64,7 +64,8 @@ def traces(job: Job, teacher_seed: int = 0) -> dict[str, list[Labelled]]:
 
 
 def kind_of(demo: dspy.Example) -> tuple[str, ...]:
-    """The kinds that MPT's labelled demonstrations have, as far as they can be read off a step."""
+    """The kinds that MPT's labelled demonstrations have, as far as they can be read off a step; of an agent's step,
+    the tool that it calls."""
     if "evidence_support" in demo:
         accepted = all(demo[name] for name in demo.keys() if isinstance(demo[name], bool) and name != "augmented")
         return ("accept",) if accepted else ("reject", str(demo["error"]))
@@ -73,6 +74,9 @@ def kind_of(demo: dspy.Example) -> tuple[str, ...]:
     if "call" in demo:
         filled = [value for value in _arguments(demo["call"]).values() if value != "unspecified"]
         return ("applies",) if filled else ("abstains",)
+    if "action" in demo:
+        action = demo["action"]
+        return ("call", str(action["function"])) if isinstance(action, dict) and "function" in action else ("reply",)
     return ("keep",) if demo.get("previous") == demo.get("hypothesis") else ("change",)
 
 
