@@ -65,12 +65,12 @@ def returns_of(size: int) -> dict[str, str]:
             "seats": {"economy": at % 30, "business": at % 7},
             "price": at + 0.5,
         }
-        for at in range(size // 95)
+        for at in range(size // 104)
     ]
     place = "3rd floor, 158 North Street, Old Town (beside the station) longitude:112.5731,latitude:37.7996"
     lines = [
         f"Store(name=Shop No. {at}, Inc., store_id=S{at}, score=4.5, location={place}, tags=['Quick', 'Open late'])"
-        for at in range(size // 175)
+        for at in range(size // 190)
     ]
     days = [
         f"city: Town {at}, weather: sunny, datetime: 2025-06-{at % 30 + 1:02}, temperature: 17.0~25.0, humidity: 84.0"

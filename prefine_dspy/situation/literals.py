@@ -22,7 +22,7 @@ def python_literal(text: str) -> Any:
     if text[:1] not in ("{", "[", "(") or text[-1:] not in ("}", "]", ")") or len(text) > _LONGEST:
         return None
     try:
-        value = _DECODER.decode(_QUOTED.sub(_as_json, text))
+        value = _DECODER.decode(_json_of(text))
         return None if too_deep(value) else value
     except (ValueError, RecursionError):
         pass  # tuples, sets, escapes: the slower reading knows them
@@ -32,6 +32,12 @@ def python_literal(text: str) -> Any:
             return _plain(ast.literal_eval(text), 0)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
+
+
+def _json_of(text: str) -> str:
+    if '"' in text or "\\" in text or any(word in text for word in _WORDS):
+        return _QUOTED.sub(_as_json, text)
+    return text.replace("'", '"')  # every quotation mark is a delimiter: half the time of looking at each
 
 
 def _as_json(found: re.Match[str]) -> str:
