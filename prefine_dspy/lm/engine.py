@@ -40,6 +40,9 @@ class LlamaCppEngine:
         context: tokens of context that each request may use, prompt and answer together.
         slots: requests decoded at once; each keeps a prompt prefix warm.
         threads: CPU threads; None means all cores this process may use.
+
+    Attributes:
+        key: what requests to the server's loopback address carry; empty before the model is loaded.
     """
 
     supports_function_calling = True
@@ -53,7 +56,7 @@ class LlamaCppEngine:
         self.slots = slots
         self.threads = threads or _usable_cores()
         self._server: Any = None
-        self._key = ""
+        self.key = ""
         self._lock = threading.Lock()
 
     # -- engine contract
@@ -76,7 +79,7 @@ class LlamaCppEngine:
             raise lm15.InvalidRequestError(f"llama.cpp refused the request: {error}") from error
         if isinstance(answer, bytes | str):
             answer = json.loads(answer)
-        _raise_on_error(answer)
+        raise_on_error(answer)
         answer["model"] = self.path.name  # the server reports the file's path, which is nobody else's business
         response = lm15.response_from_openai_chat(answer, model=request.model)
         if "grammar" in body:
@@ -89,7 +92,7 @@ class LlamaCppEngine:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text by the model's own tokenizer, as it stands inside a prompt; nothing is decoded."""
-        return loopback.count_tokens(self.server().listening_address, self._key, text)
+        return loopback.count_tokens(self.server().listening_address, self.key, text)
 
     def dump_state(self) -> dict[str, Any]:
         """What is needed to find the same model on another machine: no path, no secret."""
@@ -134,8 +137,8 @@ class LlamaCppEngine:
         params.verbosity = -1
         # The server core also opens a port on the loopback address: without these, any local process could use the
         # model or read prompts from its slots.
-        self._key = secrets.token_hex(16)
-        params.api_keys = [self._key]
+        self.key = secrets.token_hex(16)
+        params.api_keys = [self.key]
         params.endpoint_slots = params.endpoint_metrics = params.endpoint_props = False
         try:
             return xllamacpp.Server(params)
@@ -196,7 +199,12 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _raise_on_error(answer: dict[str, Any]) -> None:
+def raise_on_error(answer: dict[str, Any]) -> None:
+    """Raise what a server's answer says went wrong, if anything did.
+
+    Raises:
+        lm15.ContextLengthError, lm15.InvalidRequestError
+    """
     error = answer.get("error")
     if error is None:
         return

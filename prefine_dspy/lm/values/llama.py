@@ -16,7 +16,7 @@ from typing import Any
 
 from dspy import lm15
 
-from prefine_dspy.lm.engine import LlamaCppEngine, _raise_on_error
+from prefine_dspy.lm.engine import LlamaCppEngine, raise_on_error
 from prefine_dspy.lm.request_body import chat_body, refused
 from prefine_dspy.lm.values.question import OPEN, written
 from prefine_dspy.lm.values.trie import END, NextTokens, Path, measure
@@ -89,7 +89,7 @@ class LlamaCppProbabilities:
             raise lm15.InvalidRequestError(f"llama.cpp refused the request: {error}") from error
         if isinstance(answer, bytes | str):
             answer = json.loads(answer)
-        _raise_on_error(answer)
+        raise_on_error(answer)
         counts.add(answer, depth)
         return _next_tokens(answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"])
 
@@ -128,7 +128,7 @@ class LlamaCppProbabilities:
         request = urllib.request.Request(
             f"{self.engine.server().listening_address}{path}",
             data=json.dumps(body).encode(),
-            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self.engine._key}"},
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self.engine.key}"},
         )
         # no proxy: see prefine_dspy.lm.loopback
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
