@@ -28,7 +28,6 @@ from eval.compiling.task import Task
 from eval.compiling.workspace import Workspace
 from eval.data.labels.hypotheses import mapping_of
 from eval.data.load import load_benchmark
-from eval.data.nlsi import load_tags
 from eval.data.splits import sources_of, split
 from eval.run import load_lms, parse_options
 from eval.run_config import commit
@@ -43,7 +42,7 @@ from programs.compilation.nlsi_parts import nlsi_parts
 from programs.compilation.optimizers import OPTIMIZERS
 from programs.compilation.parts import graft, parts_in
 from programs.nlsi_options import flag
-from programs.tag_tables import identity, table_of
+from programs.tag_tables import identity, load_tags, table_of
 
 BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

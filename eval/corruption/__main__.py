@@ -19,10 +19,10 @@ import typer
 
 from eval.corruption import STRATEGIES, CorruptionScore, corrupt, curve, curve_markdown, draw_curve
 from eval.data.nlsi_catalogue import nlsi_catalogue
-from eval.data.nlsi_tags import load_tags
 from eval.journal import read_lines
 from prefine_dspy.errors import InputError, PrefineError
-from prefine_dspy.tagging import Tagged, fit, parse_tags, render_tags
+from prefine_dspy.tagging import Tagged, render_tags
+from programs.tag_tables import fitting_tags
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _FILE = re.compile(r"(?P<strategy>[a-z_]+)-(?P<share>\d{3})-(?P<seed>\d+)\.csv")
@@ -42,7 +42,7 @@ def tags(
             raise InputError(f"no strategy {strategy!r}: use {', '.join(STRATEGIES)}")
         if odd := [one for one in share if abs(100 * one - round(100 * one)) > 1e-9]:
             raise InputError(f"--share {odd[0]}: files are named by whole percents: use {round(odd[0], 2)}")
-        gold = _gold(tags)
+        gold = fitting_tags(tags)
         out.mkdir(parents=True, exist_ok=True)
         programs = []
         for one in dict.fromkeys(share):
@@ -84,15 +84,6 @@ def _f1(item: dict[str, Any]) -> float:
         raise InputError(
             f"item {item.get('id')!r} has no F1: give the folder of a run of eval.run on NLSI, with ext_tag"
         ) from None
-
-
-def _gold(path: Path) -> dict[str, Tagged]:
-    """Tags that keep their instruction's words."""
-    found = {text: fit(parse_tags(tagged).tagged, text).tagged for text, tagged in load_tags(path).items()}
-    kept = {text: tagged for text, tagged in found.items() if tagged is not None}
-    if not kept:
-        raise InputError(f"{path} holds no tags that keep their instruction's words: aug must be org with tags in it")
-    return kept
 
 
 def _write(path: Path, tags: dict[str, Tagged]) -> None:

@@ -17,11 +17,11 @@ from eval.data.files import identity, json_lines, parse_json, read_text
 from eval.data.nlsi_catalogue import nlsi_catalogue
 from eval.data.nlsi_hub import hub_records
 from eval.data.nlsi_record import REASONING_TYPES, NlsiInstance, read_record
-from eval.data.nlsi_tags import load_tags
 from prefine_dspy.errors import InputError
 from prefine_dspy.tools import Catalogue
+from programs.tag_tables import load_tags
 
-__all__ = ["REASONING_TYPES", "SPLITS", "NlsiData", "NlsiInstance", "balanced", "load_nlsi", "load_tags"]
+__all__ = ["REASONING_TYPES", "SPLITS", "NlsiData", "NlsiInstance", "balanced", "load_nlsi"]
 
 MINI_NLSI = Path(__file__).parent / "mini_nlsi"
 SPLITS = ("train", "validation", "test")

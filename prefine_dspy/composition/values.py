@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from prefine_dspy.parsing_fit import Dropped, fit_value
+from prefine_dspy.tagging.tags import is_negated
 from prefine_dspy.tools import Parameter
 
 _NUMBERS = {
     word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten".split())
 }
 _COUNTED = frozenset("number rating size beds baths rooms passengers transfers stops stars".split())
-_NEGATION = re.compile(r"\b(?:no|not|non|without|never|avoid|\w+n't)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
 _SMALL_WORDS = frozenset("a an and of or the".split())
 _SHORTEST_STEM, _STEM = 3, 5
@@ -44,7 +44,7 @@ def _value(parameter: Parameter, piece: str) -> str:
     if not text:
         return ""
     if parameter.type == "boolean":
-        return "False" if _NEGATION.search(text) else "True"
+        return "False" if is_negated(text) else "True"
     if parameter.choices():
         fitted = fit_value(text, parameter)
         return text if isinstance(fitted, Dropped) else str(fitted)

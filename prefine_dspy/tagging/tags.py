@@ -16,7 +16,7 @@ from prefine_dspy.parsing_fit import Dropped, fit_value
 from prefine_dspy.tools import Catalogue
 
 NAME = re.compile(r"[^\s<>\[\]]+")
-_NEGATION = re.compile(r"\b(?:not|no|non|without|never)\b|n't\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|no|non|without|never|avoid)\b|n't\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,13 @@ def _value(words: str, function: str, slot: str, tools: Catalogue | None) -> str
     if not isinstance(fitted, Dropped):
         return str(fitted)
     if set(parameter.choices()) == {"True", "False"}:
-        return "False" if _NEGATION.search(words) else "True"
+        return "False" if is_negated(words) else "True"
     return words
+
+
+def is_negated(words: str) -> bool:
+    """Whether words that say a boolean say it is not so: "no pets", "doesn't serve alcohol"."""
+    return _NEGATION.search(words) is not None
 
 
 def well_formed(text: str, actions: Iterable[Action]) -> tuple[Tagged, list[Span | Action]]:

@@ -14,7 +14,7 @@ import typer
 
 from eval.data.mini_nlsi_generator.source import Block, functions_of, plain, read_blocks
 from eval.data.nlsi import MANIFEST, SPLITS, TAGS
-from eval.data.nlsi_tags import COLUMNS
+from programs.tag_tables import COLUMNS
 
 PROFILE = {"train": (8, 14), "validation": (8, 14), "test": (6, 12)}
 """Instructions in a profile, from and to. NLSI's have eleven on average; test is older, and numbers refer to it."""

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from eval.data.nlsi import MINI_NLSI, REASONING_TYPES, SPLITS, balanced, load_nlsi, load_tags
+from eval.data.nlsi import MINI_NLSI, REASONING_TYPES, SPLITS, balanced, load_nlsi
 from eval.data.nlsi_calls import read_gold
 from eval.data.nlsi_record import dialogue_turns, read_record
 from prefine_dspy.errors import InputError
 from prefine_dspy.types import ToolCall
+from programs.tag_tables import load_tags
 
 
 def instruction(text: str, number: str = "0", **more: object) -> dict[str, object]:
