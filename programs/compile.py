@@ -21,13 +21,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source
+from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source, predictive
 from eval.compiling.flow import Compiled, compile_program
+from eval.compiling.predictive_source import load_histories
 from eval.compiling.scores import table
 from eval.compiling.task import Task
 from eval.compiling.workspace import Workspace
 from eval.data.labels.hypotheses import mapping_of
 from eval.data.load import load_benchmark
+from eval.data.logs import FORMAT, is_call_log
 from eval.data.splits import sources_of, split
 from eval.run import load_lms, parse_options
 from eval.run_config import commit
@@ -61,8 +63,9 @@ def main(
     program: Annotated[
         str,
         typer.Option(
-            help="full_history, prefine (MPT); interpret, ext_tag, joint_tag, taps, select, select_then_interpret "
-            "(NLSI); idss, react, stateact, resum, iterresearch, ufold (episodes); with options if wanted: prefine:K=3"
+            help="full_history, prefine, predictive (MPT); interpret, ext_tag, joint_tag, taps, select, "
+            "select_then_interpret (NLSI); idss, react, stateact, resum, iterresearch, ufold (episodes); "
+            "with options if wanted: prefine:K=3"
         ),
     ],
     optimizer: Annotated[str, typer.Option(help=" | ".join(OPTIMIZERS))],
@@ -72,17 +75,25 @@ def main(
         str | None,
         typer.Option(
             help="MPT: mini, mpt, a build folder, or a file in the released format [mini]; "
+            "with --metric predictive also call logs, a JSON Lines file of OpenAI chat messages, one session a line: "
+            f"{FORMAT}; "
             "NLSI: mini_nlsi, nlsi, or a folder with train, validation and test.jsonl [mini_nlsi]; "
             "episodes: builtin, tau:retail [builtin]"
         ),
     ] = None,
     part: Annotated[
         str,
-        typer.Option(help="all, or one: memory, caller; interpreter, tagger, default, tagged, gate, selector; agent"),
+        typer.Option(
+            help="all, or one: memory, caller, learned; interpreter, tagger, default, tagged, gate, selector; agent"
+        ),
     ] = "all",
     metric: Annotated[
-        Literal["em", "f1"], typer.Option(help="NLSI: what is optimized, of calls and of the gate; em: length-checked")
-    ] = "em",
+        Literal["em", "f1", "predictive"] | None,
+        typer.Option(
+            help="MPT: predictive, how well a memory predicts later sessions, without labels [the calls it leads to]; "
+            "NLSI: em or f1 of calls and of the gate, em length-checked [em]"
+        ),
+    ] = None,
     teacher_lm: Annotated[str | None, typer.Option(help="makes traces and proposes instructions [--lm]")] = None,
     memory_lm: Annotated[str | None, typer.Option(help="builds memories [default: --lm]")] = None,
     tagger_lm: Annotated[str | None, typer.Option(help="NLSI: tags instructions [default: --lm]")] = None,
@@ -102,7 +113,10 @@ def main(
     trials: Annotated[int, typer.Option(min=0, help="of bootstrap-optuna and mipro [twice the candidates]")] = 0,
     metric_calls: Annotated[int, typer.Option(min=0, help="of gepa [its floor]")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="of simba")] = 2,
-    threshold: Annotated[float, typer.Option(help="score at which a history's run is worth showing")] = 0.5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="score at which a history's run is worth showing [0.5; --metric predictive: 0.55]"),
+    ] = None,
     builder_metric: Annotated[
         Literal["queries", "proxy"], typer.Option(help="queries: what its memory does; proxy: words, no LM call")
     ] = "queries",
@@ -156,15 +170,21 @@ def main(
             trials=trials,
             metric_calls=metric_calls,
             steps=steps,
-            threshold=threshold,
+            threshold=_threshold(threshold, metric),
             **stated,
         )
+        _check_metric(kind, metric)
         _check_sizes(kind, [train_histories, dev_histories, test_histories], [dev_instances, test_instances])
         data = data or OWN_DATA.get(kind, "mini")
-        if not allow_user_text and not SOURCES.get(kind, mpt).is_public(data):
+        if is_call_log(data) and metric != "predictive":
+            raise InputError(f"{data} holds call logs, which have no gold: add --metric predictive")
+        # what is learned beside the prompts is checked on its own: programs.compilation.private
+        shows_text = part != predictive.LEARNED
+        if shows_text and not allow_user_text and not SOURCES.get(kind, mpt).is_public(data):
+            without = f", or compile --part {predictive.LEARNED} alone" if metric == "predictive" else ""
             raise InputError(
                 f"demonstrations will show texts of {data} in {out}/program.json: add --allow-user-text if its users "
-                "agree, or use public data"
+                f"agree, or use public data{without}"
             )
         task: Task
         if kind == "nlsi":
@@ -172,7 +192,8 @@ def main(
             source = nlsi_source.load_source(data, dev_instances, test_instances, settings.seed, gold)
             main_lm, teacher = load_lms(lm, teacher_lm)
             tagger = load_lms(lm, tagger_lm)[1] if tagger_lm else None
-            nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, metric, bootstrap_instances)
+            figure: Literal["em", "f1"] = "f1" if metric == "f1" else "em"
+            nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, figure, bootstrap_instances)
             began_with, parts = _begin_nlsi(nlsi_task, options, start, part)
             task = nlsi_task
         elif kind == "episodes":
@@ -180,6 +201,12 @@ def main(
             task, began_with, parts = _begin_episodes(
                 name, options, data, counts, settings, optimizer, lm, teacher_lm, user_lm, max_steps, start, part
             )
+        elif metric == "predictive":
+            sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
+            task, began_with, parts = _begin_predictive(
+                name, options, data, sizes, settings, optimizer, lm, memory_lm, teacher_lm, start, part
+            )
+            task.bootstrap_histories = bootstrap_histories
         else:
             sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
             mpt_task = _mpt_task(name, options, data, sizes, queries_per_history, settings, lm, memory_lm, teacher_lm)
@@ -211,6 +238,22 @@ def main(
         more = f" Go on: {_continue_command()} --max-calls N" if "--max-calls" in result.stopped else ""
         _say(f"stopped: {result.stopped}; the best so far was written.{more}")
         raise typer.Exit(OUT_OF_BUDGET)
+
+
+def _threshold(given: float | None, metric: str | None) -> float:
+    """A memory that says nothing scores 0.5 when it is judged by what it predicts."""
+    if given is not None:
+        return given
+    return predictive.WORTH_SHOWING if metric == "predictive" else MPT_SETTINGS.threshold
+
+
+def _check_metric(kind: str, metric: str | None) -> None:
+    if metric is None or (kind == "nlsi" and metric != "predictive") or (kind == "mpt" and metric == "predictive"):
+        return
+    if kind == "nlsi":
+        raise InputError("--metric predictive is for --program prefine or predictive: use --metric em or f1")
+    more = " or give predictive" if kind == "mpt" else ""
+    raise InputError(f"--metric {metric} is not for this program: leave it out{more}")
 
 
 def _check_sizes(kind: str, histories: list[int | None], instances: list[int | None]) -> None:
@@ -250,6 +293,38 @@ def _begin_mpt(task: mpt.MPTTask, start: str | None, part: str) -> tuple[Any, tu
         task.options = {**loaded.manifest.program.options, **task.options}
         program = loaded.program
     return program, _wanted(task.program, parts_in(program), part)
+
+
+def _begin_predictive(
+    name: str,
+    options: dict[str, Any],
+    data: str,
+    sizes: dict[str, int | None],
+    settings: Settings,
+    optimizer: str,
+    lm: str,
+    memory_lm: str | None,
+    teacher_lm: str | None,
+    start: str | None,
+    part: str,
+) -> tuple[predictive.PredictiveTask, Any, tuple[str, ...]]:
+    """The task without labels, the program to begin with, and the parts to be compiled."""
+    loaded = None if start is None else load_program(start, **options)
+    if loaded is not None:
+        _check_start(str(start), loaded.manifest, name)
+        options = {**loaded.manifest.program.options, **options}
+    main_lm, builder_lm = load_lms(lm, memory_lm)
+    _, teacher = load_lms(lm, teacher_lm)
+    histories = load_histories(data, sizes, settings.seed)
+    task = predictive.PredictiveTask(name, options, histories, main_lm, builder_lm, teacher, settings)
+    parts = _wanted(name, task.parts(), part)
+    if optimizer == "labeled" and "memory" in parts:
+        raise InputError(
+            "labeled writes demonstrations from labels, and --metric predictive reads none: use --optimizer "
+            f"bootstrap-rs or gepa, or --part {predictive.LEARNED}"
+        )
+    program = loaded.program if loaded is not None else load_system(name, **options).program
+    return task, program, parts
 
 
 def _begin_nlsi(

@@ -10,7 +10,7 @@ from eval.compiling.workspace import Workspace
 from eval.progress import PhaseProgress
 from prefine_dspy.errors import BudgetExhausted, InputError
 from prefine_dspy.manifest import Scores
-from programs.compilation.demonstrations import check_all_have_demonstrations
+from programs.compilation.demonstrations import check_all_have_demonstrations, check_one_has_demonstrations
 from programs.compilation.optimizers import ALWAYS_DEMONSTRATING, finished, optimize
 
 SCORED = ("dev", "test")
@@ -71,7 +71,9 @@ def compile_program(task: Task, program: Any, optimizer: str, parts: tuple[str, 
         notes.append(f"{part}: {best.label}" + (f", {best.score:.3f} on dev" if best.score is not None else ""))
         chosen = finished(optimizer, job)
         if optimizer in ALWAYS_DEMONSTRATING:
-            check_all_have_demonstrations(chosen)
+            # without labels there is nothing to show a predictor with that no good run asked
+            check = check_all_have_demonstrations if job.pools else check_one_has_demonstrations
+            check(chosen)
         compiled = task.graft(part, chosen, compiled)
     workspace.allow(limit)
     after = {"dev": _scored(task, compiled, "dev")}

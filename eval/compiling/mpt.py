@@ -25,15 +25,16 @@ from eval.metrics.compile_feedback import BlamingMetric
 from eval.metrics.counts import ItemScore
 from eval.metrics.dspy_metrics import MPTMetric
 from prefine_dspy.manifest import DataPart, LMPart, Scores, SplitPart
-from prefine_dspy.rendering import history_text, memory_text
-from prefine_dspy.types import History
+from prefine_dspy.predictive import ContrastiveCaller
+from prefine_dspy.rendering import NOTHING, history_text
+from prefine_dspy.types import History, Memory
 from programs import load_system
 from programs.compilation.builder_metric import BuilderMetric, ProxyMetric
-from programs.compilation.demonstrations import Pools, choose, give
+from programs.compilation.demonstrations import Labelled, Pools, choose, give
 from programs.compilation.estimate import CALLS_PER_SESSION, Stage
 from programs.compilation.job import Job, Settings
 from programs.compilation.optimizers import SEARCHING
-from programs.compilation.parts import graft, part_of
+from programs.compilation.parts import as_read, graft, part_of
 from programs.system import System
 
 BuilderScore = Literal["queries", "proxy"]
@@ -97,6 +98,8 @@ class MPTTask:
         pool = caller_demonstrations(
             train.histories, train.instances, self.mapping, self.tools_of, kind, self.settings.seed
         )
+        if isinstance(program.caller, ContrastiveCaller):
+            pool = _unremembered(pool)
         return {"caller.call_tool": pool}
 
     def job(self, part: str, program: Any, optimizer: str) -> Job:
@@ -224,10 +227,10 @@ class MPTTask:
             return ProxyMetric(self._agreement), ProxyMetric(self._agreement, with_feedback=True)
         caller = part_of(program, "caller")
 
-        def answer(query: dspy.Example, memory: str) -> Any:
+        def answer(query: dspy.Example, memory: Memory) -> Any:
             with dspy.context(lm=self.lm, trace=[]):
                 try:
-                    return caller(query=query.query, tools=query.tools, memory=memory)
+                    return caller(query=query.query, tools=query.tools, memory=as_read(program.caller, memory))
                 except Exception:
                     self.check()
                     return dspy.Prediction(calls=[], parse_failed=True)
@@ -267,8 +270,8 @@ class MPTTask:
                 continue
             if system.builds_memory:
                 self.say(f"caller: memory {number + 1} of {len(split.histories)}")
-                text = memory_text(self.harness.memory(system, history))
-                found += [self._query(instance, text) for instance in instances]
+                read = as_read(program.caller, self.harness.memory(system, history))
+                found += [self._query(instance, read) for instance in instances]
             else:
                 found += [self._query(instance, self._history(history, instance, shorten)) for instance in instances]
         return tuple(found)
@@ -280,10 +283,20 @@ class MPTTask:
         short = remembered(Facts(history, self.mapping), instance, tools, "history") if shorten else ""
         return short or history_text(history)
 
-    def _query(self, instance: Instance, memory: str) -> dspy.Example:
+    def _query(self, instance: Instance, memory: Memory | str) -> dspy.Example:
         return dspy.Example(
             query=instance.query, tools=self.tools_of(instance), memory=memory, gold=list(instance.gold)
         ).with_inputs("query", "tools", "memory")
+
+
+def _unremembered(pool: Sequence[Labelled]) -> list[Labelled]:
+    """For a caller that is asked without the memory: what the query states, each once."""
+    found: dict[str, Labelled] = {}
+    for one in pool:
+        if one.kind[0] == "abstains":
+            demo = one.demo.copy(memory=NOTHING).with_inputs("memory", "query")
+            found.setdefault(str(demo.query), Labelled(demo, one.kind))
+    return list(found.values())
 
 
 def is_public(data: str) -> bool:

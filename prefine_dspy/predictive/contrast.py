@@ -87,6 +87,19 @@ class ContrastiveCaller(ToolCaller):
         completed: dspy.Prediction = await dspy.asyncify(self._completed)(prediction, query, tools, memory)
         return completed
 
+    def consider(self, call: ToolCall, tool: Tool, tools: Catalogue, memory: Memory | str) -> list[Considered]:
+        """What would be made of the arguments that a call leaves out.
+
+        Args:
+            call: with what was stated.
+            tool: its function.
+            tools: the catalogue.
+            memory: as in `forward`.
+        """
+        completion = _Completion(self, tool, tools, "", memory)
+        completion.complete(call)
+        return completion.considered
+
     def _completed(
         self, prediction: dspy.Prediction, query: Query, tools: Catalogue, memory: Memory | str
     ) -> dspy.Prediction:

@@ -22,8 +22,8 @@ from prefine_dspy.types import Memory
 from programs.compilation.job import Metric
 
 LENGTH_WEIGHT = 0.02
-# (query example, memory text) -> the caller's prediction
-Answer = Callable[[dspy.Example, str], Any]
+# (query example, memory) -> the caller's prediction
+Answer = Callable[[dspy.Example, Memory], Any]
 # (history example, memory text) -> agreement between 0 and 1, and what is wrong in words
 Agreement = Callable[[dspy.Example, str], tuple[float, str]]
 
@@ -53,10 +53,11 @@ class BuilderMetric:
         self, gold: dspy.Example, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
     ) -> Any:
         """The mean over the history's queries, less the tie-breaker for length."""
-        text = _text(pred)
+        memory = _memory(pred)
+        text = memory_text(memory)
         scores, lines = [], []
         for query in gold.queries:
-            prediction = self.answer(query, text)
+            prediction = self.answer(query, memory)
             scores.append(float(self.item_metric(query, prediction)))
             if self.feedback is not None and self.with_feedback and scores[-1] < 1:
                 lines.append(str(self.feedback(query.copy(memory=text), prediction).feedback))
@@ -87,7 +88,7 @@ class ProxyMetric:
         self, gold: dspy.Example, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
     ) -> Any:
         """The agreement, less the tie-breaker for length."""
-        text = _text(pred)
+        text = memory_text(_memory(pred))
         agreement, said = self.agreement(gold, text)
         score = agreement - length_penalty(text)
         return dspy.Prediction(score=score, feedback=said) if self.with_feedback else score
@@ -98,6 +99,6 @@ def length_penalty(text: str) -> float:
     return LENGTH_WEIGHT * min(1.0, len(text) / MAX_HYPOTHESIS_LENGTH)
 
 
-def _text(prediction: Any) -> str:
+def _memory(prediction: Any) -> Memory:
     memory = prediction.get("memory") if hasattr(prediction, "get") else getattr(prediction, "memory", None)
-    return memory_text(memory) if isinstance(memory, Memory) else ""
+    return memory if isinstance(memory, Memory) else Memory()

@@ -144,3 +144,15 @@ def check_all_have_demonstrations(program: dspy.Module) -> None:
         raise EmptyDemonstrationsError(
             f"no demonstration reached {', '.join(empty)}: give more examples to train on, or another --optimizer"
         )
+
+
+def check_one_has_demonstrations(program: dspy.Module) -> None:
+    """At least one predictor has a demonstration.
+
+    Raises:
+        EmptyDemonstrationsError: none has.
+    """
+    if not any(predictor.demos for _, predictor in program.named_predictors()):
+        raise EmptyDemonstrationsError(
+            "no run was good enough to show: lower --threshold, raise --bootstrap-histories, or use another --optimizer"
+        )

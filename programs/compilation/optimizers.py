@@ -39,7 +39,9 @@ def bootstrap_rs(job: Job) -> None:
     settings = job.settings
     labeled(job)
     job.measure("uncompiled", job.student)
-    for seed in range(settings.seed, settings.seed + settings.candidates - settings.candidates // 2):
+    # without labels there are no sets to choose from
+    from_labels = settings.candidates - settings.candidates // 2 if job.pools else 0
+    for seed in range(settings.seed, settings.seed + from_labels):
         job.measure(f"labelled, seed {seed}", labelled(job, seed))
     if settings.candidates > 1:
         found = traces(job)

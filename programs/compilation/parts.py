@@ -16,7 +16,8 @@ import dspy
 
 from prefine_dspy.caller import ToolCaller
 from prefine_dspy.hypothesis import HypothesisMemory
-from prefine_dspy.predictive import PredictiveMemory
+from prefine_dspy.predictive import ContrastiveCaller, PredictiveMemory
+from prefine_dspy.rendering import memory_text
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import History, Memory, MemoryUpdate, Query
 
@@ -24,14 +25,14 @@ PartName = Literal["memory", "caller"]
 
 
 class CallerPart(dspy.Module):
-    """Answers one query from a memory's text."""
+    """Answers one query from what its caller reads of a memory."""
 
     def __init__(self, caller: ToolCaller) -> None:
         super().__init__()
         self.caller = caller
 
-    def forward(self, query: Query, tools: Catalogue, memory: str) -> dspy.Prediction:
-        """See `ToolCaller.forward`."""
+    def forward(self, query: Query, tools: Catalogue, memory: Memory | str) -> dspy.Prediction:
+        """See `ToolCaller.forward`, `ContrastiveCaller.forward` and `as_read`."""
         prediction: dspy.Prediction = self.caller(query=query, tools=tools, memory=memory)
         return prediction
 
@@ -58,6 +59,11 @@ def updates(builder: HypothesisMemory | PredictiveMemory, history: History, tool
         update: MemoryUpdate = builder(memory=memory, sessions=history.sessions[:seen], tools=tools)
         memory = update.memory
         yield update
+
+
+def as_read(caller: ToolCaller, memory: Memory) -> Memory | str:
+    """What a caller reads of a memory: the contrastive one its hypotheses and habits, the plain one its text."""
+    return memory if isinstance(caller, ContrastiveCaller) else memory_text(memory)
 
 
 def part_of(program: Any, name: str) -> dspy.Module:

@@ -14,7 +14,7 @@ from predictive_world import (
 from small_world import session
 
 from prefine_dspy.predictive.memory import PredictiveMemory
-from prefine_dspy.types import History
+from prefine_dspy.types import History, Memory, ToolCall
 from programs.compilation.bank import learn_bank
 
 SAME = "The user prefers low cost, always"
@@ -66,3 +66,20 @@ def test_a_run_can_end_after_any_history(learnt):
 
     with pytest.raises(KeyboardInterrupt):
         learnt(histories(CHEAP_SESSIONS), check=stop)
+
+
+def test_what_names_a_value_of_a_users_record_is_not_stored(monkeypatch):
+    """Two users like the same singer: a true hypothesis, accepted for both, and nobody else's business."""
+    fans = (
+        session("s1", ToolCall.of("GetMusic", artist="Jay Chou")),
+        session("s2", ToolCall.of("GetMovies", starring="Jay Chou")),
+        session("s3", ToolCall.of("GetMusic", artist="Jay Chou")),
+    )
+    lm, server = letter_lm(monkeypatch, taste, lambda messages: {"hypothesis": "The user likes Jay Chou"})
+    program = PredictiveMemory(samples=1, K=0)
+    with dspy.context(lm=lm):
+        for seen in range(1, 4):
+            update = program(memory=Memory(), sessions=fans[:seen], tools=TOOLS)
+        assert update.memory.text == "The user likes Jay Chou."
+        assert learn_bank(program, histories(fans, fans), TOOLS) == []
+    server.close()

@@ -16,9 +16,9 @@ def score(gold, pred):
 HISTORY = dspy.Example(queries=[dspy.Example(wanted="cheap"), dspy.Example(wanted="")])
 
 
-def answer(query, text):
+def answer(query, memory):
     """A caller that calls cheaply whenever the memory says so, whatever is asked."""
-    return "cheap" if "cheap" in text else ""
+    return "cheap" if "cheap" in memory.text else ""
 
 
 metric = BuilderMetric(answer, score)
