@@ -88,6 +88,8 @@ class RunConfig(BaseModel):
         limit, seed: how instances were chosen.
         instances, instances_identity: how many, and a hash over their ids; of episodes, trials count one by one.
         memories: a hash over the configuration of the run whose memories are reused; None where all are built.
+        place_names: of NLSI, a hash over the table of places that the reference scorer read, or "none" where it knew
+            our own names only; None elsewhere.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -111,6 +113,7 @@ class RunConfig(BaseModel):
     instances: int
     instances_identity: str
     memories: str | None = None
+    place_names: str | None = None
     dspy: str = Field(default_factory=lambda: dspy.__version__)
 
 
@@ -197,6 +200,9 @@ def check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> Non
     """
     if "task" in now:
         before = {"task": FIRST_TASK, **before}
+    # older runs did not say whose names of places they knew: that cannot be compared
+    if "place_names" in now:
+        before = {"place_names": now["place_names"], **before}
     # nor did they say what was in their programs' files, or which library was at work: that cannot be compared
     there, here = before.get("programs", []), now.get("programs", [])
     if "programs" in now and len(there) == len(here):

@@ -9,6 +9,7 @@ Two readers with different needs:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -21,6 +22,7 @@ from prefine_dspy.errors import InputError
 
 PUBLISHED_TABLE = Path(__file__).resolve().parents[3] / "shared" / "data" / "taps" / "locations.json"
 """Where the published table is looked for unless a file is named: beside the checkout."""
+NO_TABLE = "none"
 
 # ------------------------------------------------------------------------------------------------------ our own names
 
@@ -148,10 +150,12 @@ class Aliases(NamedTuple):
     Args:
         table: the entries.
         source: what it is, for people.
+        identity: sha256 over the file, `NO_TABLE` for our own names: two runs with different ones are not the same run.
     """
 
     table: Mapping[str, str]
     source: str
+    identity: str
 
 
 def find_aliases(path: Path | None = None) -> Aliases:
@@ -173,19 +177,21 @@ def _default_aliases() -> Aliases:
         own_table(),
         "our own names of places, which are not those of the published evaluator: "
         "for its exact scores pass --locations with data/locations.json of grill-lab/taps",
+        NO_TABLE,
     )
 
 
 def _read_table(path: Path) -> Aliases:
     try:
-        table = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        table = json.loads(content)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}: pass --locations with the alias table") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}): pass --locations with the alias table") from error
     if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
         raise InputError(f'{path} is no alias table: it must hold one JSON object of texts, {{"nyc": "new york", ...}}')
-    return Aliases(table, f"{path.name} with {len(table)} entries")
+    return Aliases(table, f"{path.name} with {len(table)} entries", hashlib.sha256(content).hexdigest())
 
 
 def own_table() -> dict[str, str]:

@@ -43,6 +43,7 @@ def load(data: str, limit: int | None, seed: int, *, split: str) -> Slice:
         "split": split,
         "instances": len(instances),
         "instances_identity": identity_of([instance.id for instance in instances]),
+        "place_names": find_aliases().identity,
     }
     return Slice(config, lambda systems, lm, _: NlsiTask(systems, loaded, instances, lm))
 
@@ -71,7 +72,9 @@ class NlsiTask:
 
     def summary(self, folder: RunFolder) -> Summary:
         """What `nlsi_tables` makes of the items, and whose place names the reference scorer knew."""
-        return {**summarise(folder.items.read()), "place_names": find_aliases().source}
+        aliases = find_aliases()
+        places = {"place_names": aliases.source, "place_names_identity": aliases.identity}
+        return {**summarise(folder.items.read()), **places}
 
     def _groups(self) -> list[ItemGroup]:
         """By program and dialogue: the instances of one dialogue ask nearly the same."""

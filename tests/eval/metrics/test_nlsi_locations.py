@@ -53,6 +53,8 @@ def test_a_table_can_be_named(tmp_path):
     found = find_aliases(path)
     assert found.table == {"x": "y"}
     assert "1 entries" in found.source
+    path.write_text(json.dumps({"x": "z"}), encoding="utf-8")
+    assert len(found.identity) == 64 and find_aliases(path).identity != found.identity
 
 
 @pytest.mark.parametrize(("content", "message"), [("[1]", "no alias table"), ('{"a": 1}', "no alias"), ("{", "JSON")])
@@ -76,7 +78,7 @@ def test_without_the_published_table_our_names_are_used_and_that_is_said(monkeyp
         found = find_aliases()
     finally:
         locations._default_aliases.cache_clear()
-    assert "--locations" in found.source
+    assert "--locations" in found.source and found.identity == "none"
     assert found.table == own_table()
     assert found.table["sf"] == found.table["san francisco, ca"]
     assert found.table["san jose"] == ""

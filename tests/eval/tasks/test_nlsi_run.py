@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from eval import run as cli
 from eval.journal import read_lines
+from eval.metrics import locations
 from eval.report import app as report_app
 from programs import SYSTEMS, Entry, systems_for
 
@@ -106,6 +108,30 @@ def test_a_limit_takes_all_types_and_the_split_is_part_of_the_run(tmp_path: Path
     assert (config["task"], config["split"], config["query"], config["data_schema"]) == ("nlsi", "test", None, None)
     other = invoke(tmp_path / "run", "--limit", "6", "--split", "train", "--resume")
     assert other.exit_code == 2 and '  split: "test" -> "train"' in other.stderr
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the published table would be; there is none yet."""
+    monkeypatch.setattr(locations, "PUBLISHED_TABLE", tmp_path / "places.json")
+    locations._default_aliases.cache_clear()
+    yield tmp_path / "places.json"
+    locations._default_aliases.cache_clear()
+
+
+def test_a_run_is_not_resumed_with_other_names_of_places(tmp_path: Path, engine: ScriptedEngine, places: Path) -> None:
+    assert invoke(tmp_path / "run").exit_code == 0
+    document = json.loads((tmp_path / "run/config.json").read_text(encoding="utf-8"))
+    summary = json.loads((tmp_path / "run/summary.json").read_text(encoding="utf-8"))
+    assert document["config"]["place_names"] == summary["place_names_identity"] == "none"
+    places.write_text('{"nyc": "new york"}', encoding="utf-8")
+    locations._default_aliases.cache_clear()
+    refused = invoke(tmp_path / "run", "--resume")
+    assert refused.exit_code == 2 and '  place_names: "none" -> "' in refused.stderr
+    # a run from before this was written down is not refused for it
+    del document["config"]["place_names"]
+    (tmp_path / "run/config.json").write_text(json.dumps(document), encoding="utf-8")
+    assert invoke(tmp_path / "run", "--resume").exit_code == 0
 
 
 def test_the_budget_stops_the_run_and_resuming_pays_only_the_rest(tmp_path: Path, engine: ScriptedEngine) -> None:
