@@ -5,7 +5,9 @@ The briefing is not part of the signature that is compiled and saved; nor do dem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,8 +17,20 @@ from dspy.utils.exceptions import AdapterParseError
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.agents.protocol import Briefing
 from prefine_dspy.agents.reading import fields_of, short_text
-from prefine_dspy.agents.step_schema import action_type
+from prefine_dspy.agents.step_schema import action_type, reply_type
 from prefine_dspy.tools import Catalogue
+
+_only_replies: ContextVar[bool] = ContextVar("only_replies", default=False)
+
+
+@contextmanager
+def offering(calls: bool) -> Iterator[None]:
+    """Whether the answers that are asked for inside the block may be calls. The prompt stays the same."""
+    token = _only_replies.set(not calls)
+    try:
+        yield
+    finally:
+        _only_replies.reset(token)
 
 
 class Answer(NamedTuple):
@@ -49,6 +63,8 @@ def ask(
         types: of further output fields.
     """
     signature = with_briefing(predictor.signature, briefing.policy, briefing.tools, briefing.now)
+    if _only_replies.get():
+        signature = signature.with_updated_fields("action", type_=reply_type())
     for name, one in (types or {}).items():
         signature = signature.with_updated_fields(name, type_=one)
     return ask_plain(predictor, briefing.trial, signature=signature, **inputs)

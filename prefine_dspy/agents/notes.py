@@ -8,6 +8,7 @@ Counts, to be summed over an episode:
     blocked: calls that IDSS did not make because a violated constraint blocks their intent.
     filled: variables that IDSS filled from the user's memory.
     stale: the state in the answer could not be read; the old one stays.
+    stuck: the last two actions were one call, so that only a message to the user was on offer.
 
 Texts: `thought`, `problem` (why an answer or a call was not used), and what the method keeps: `state`, `goal`,
 `report`, `summary`, `facts`. `complete` is true when IDSS finds every intent settled, `remembered` holds the values
@@ -16,5 +17,5 @@ that it filled, by variable.
 
 from __future__ import annotations
 
-COUNTS = ("unparsed", "refused", "dropped", "summaries", "blocked", "filled", "stale")
+COUNTS = ("unparsed", "refused", "dropped", "summaries", "blocked", "filled", "stale", "stuck")
 """Keys of `Decision.notes` whose values are whole numbers."""

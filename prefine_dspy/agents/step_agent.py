@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
 
-from prefine_dspy.agents.protocol import Act, Briefing, Decision, Observation
+from prefine_dspy.agents.asking import offering
+from prefine_dspy.agents.protocol import Act, Action, Briefing, Decision, Observation
 from prefine_dspy.agents.reading import ReadAction
 from prefine_dspy.agents.transcript import UNUSED, Transcript
+from prefine_dspy.types import ToolCall
 
 
 @dataclass
@@ -42,10 +44,14 @@ class StepAgent(dspy.Module):
     def begin(self, briefing: Briefing) -> Act:
         """See `Agent.begin`."""
         talk = self.open(briefing)
+        done: list[Action] = []
 
         def act(observation: Observation) -> Decision:
-            prediction = self(talk=talk, observation=observation)
-            return Decision(prediction.action, prediction.notes)
+            stuck = is_stuck(done)
+            with offering(calls=not stuck):
+                prediction = self(talk=talk, observation=observation)
+            done.append(prediction.action)
+            return Decision(prediction.action, {**prediction.notes, **({"stuck": 1} if stuck else {})})
 
         return act
 
@@ -66,6 +72,12 @@ class StepAgent(dspy.Module):
             A prediction with `action` and `notes` (`prefine_dspy.agents.notes`).
         """
         raise NotImplementedError
+
+
+def is_stuck(done: Sequence[Action]) -> bool:
+    """Whether the last two actions were the same call: the next one is a message to the user then. A small LM makes a
+    call again and again that it has the answer of."""
+    return len(done) > 1 and isinstance(done[-1], ToolCall) and done[-1] == done[-2]
 
 
 def record(transcript: Transcript, read: ReadAction, said: Mapping[str, str] | None = None) -> None:

@@ -17,8 +17,12 @@ _LONGEST_VALUE, _MOST_ITEMS = 120, 20
 
 def action_type(tools: Catalogue) -> type:
     """A type for `dspy.Signature.with_updated_fields("action", type_=...)`; validated values are plain JSON."""
-    reply = _object({"reply": {"type": "string", "minLength": 1, "maxLength": LONGEST_REPLY}})
-    return plain_json("action", {"anyOf": [reply, *map(_call_schema, tools)]})
+    return plain_json("action", {"anyOf": [_REPLY, *map(_call_schema, tools)]})
+
+
+def reply_type() -> type:
+    """Like `action_type`, for a message only."""
+    return plain_json("action", _REPLY)
 
 
 def plain_json(name: str, schema: dict[str, Any]) -> type:
@@ -70,3 +74,6 @@ def _call_schema(tool: Tool) -> dict[str, Any]:
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_REPLY = _object({"reply": {"type": "string", "minLength": 1, "maxLength": LONGEST_REPLY}})

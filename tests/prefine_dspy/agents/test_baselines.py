@@ -147,3 +147,15 @@ def test_episodes_of_one_agent_do_not_touch_each_other():
         two(heard("wish of two"))
         assert one(heard("go on")).action == ToolCall.of("get_order", order_id="o1")
     assert "wish of two" not in script.prompts[-1] and "wish of one" in script.prompts[-1]
+
+
+def test_a_call_made_twice_running_is_not_offered_a_third_time():
+    script = Fields([GET, GET, say("It is open."), GET])
+    seen = returned(order(note="alpha"))
+    decisions = run(ReAct(), script, [heard("wish"), seen, seen, heard("thanks")])
+    offered = [
+        "anyOf" in request.config.response_format["schema"]["properties"]["action"] for request in script.requests
+    ]
+    assert offered == [True, True, False, True]
+    assert [decision.notes.get("stuck", 0) for decision in decisions] == [0, 0, 1, 0]
+    assert len({str(request.system) for request in script.requests}) == 1
