@@ -18,6 +18,7 @@ import typer
 from eval.data import durecdial, homebench, sgd
 from eval.data.catalogue import SCHEMA_VERSION
 from eval.data.compose import Record, Shape, compose
+from eval.data.drift import drift_instances, drifting
 from eval.data.files import write_benchmark
 from eval.data.instances import Facts, build_instances, unseen_instances
 from eval.data.preferences import Mapping, Rules
@@ -43,6 +44,7 @@ def build(
     rules: Rules = "paper",
     split: str = "dev",
     slot_table: Path | None = None,
+    drift: int | None = None,
 ) -> dict[str, Any]:
     """Builds, verifies and writes a benchmark; returns its statistics.
 
@@ -55,6 +57,7 @@ def build(
         rules: how instances follow from histories; see `eval.data.instances` and `eval.data.released_rules`.
         split: of SGD.
         slot_table: NLSI's slot table, for services outside SGD dev.
+        drift: also users whose preference changes after so many sessions; None for none, as in the paper.
 
     Raises:
         InputError: no corpus, or one that cannot be read.
@@ -71,6 +74,9 @@ def build(
         users += _homes(homebench_file, len(users) or MOST_HOMES, seed, rng)
     if not users:
         raise InputError("no corpus to build from: give --sgd, --homebench or --durecdial")
+    changing = drifting(users, mapping, rng, drift) if drift is not None else None
+    if changing is not None:
+        users = [one for one in users if one.id not in changing.used]
     records = compose(users, mapping, rng, Shape())
     instances = _instances(records, mapping, rules, rng)
     # a history that nothing recurs in and that establishes no preference is not asked anything
@@ -82,7 +88,19 @@ def build(
         for name, path in (("sgd", sgd_source), ("homebench", homebench_file), ("durecdial", durecdial_folder))
         if path
     }
-    manifest = {"schema": SCHEMA_VERSION, "seed": seed, "rules": rules, "split": split, "inputs": inputs}
+    manifest: dict[str, Any] = {
+        "schema": SCHEMA_VERSION,
+        "seed": seed,
+        "rules": rules,
+        "split": split,
+        "inputs": inputs,
+    }
+    if changing is not None:  # by rules of their own, so they are not verified by those of the paper
+        manifest["drift"] = drift
+        after = [one for record in changing.records for one in drift_instances(record, mapping, rng)]
+        asked = {instance.history_id for instance in after}
+        records += [record for record in changing.records if record.history.id in asked]
+        instances += after
     return write_benchmark(out, records, instances, manifest)
 
 
@@ -148,13 +166,16 @@ def main(
     rules: Annotated[str, typer.Option(help="paper or released")] = "paper",
     split: Annotated[str, typer.Option(help="of SGD: dev, test or train")] = "dev",
     slot_table: Annotated[Path | None, typer.Option(help="NLSI's common-domain-slots.tsv, outside dev")] = None,
+    drift: Annotated[
+        int | None, typer.Option(help="also users whose preference changes after so many sessions [none]")
+    ] = None,
 ) -> None:
     """Build a benchmark like MPT from the corpora it was made of."""
     try:
         if rules not in ("paper", "released"):
             raise InputError(f"no rules {rules!r}: use --rules paper or --rules released")
         chosen: Rules = "released" if rules == "released" else "paper"
-        stats = build(out, seed, sgd, homebench, durecdial, chosen, split, slot_table)
+        stats = build(out, seed, sgd, homebench, durecdial, chosen, split, slot_table, drift)
     except (PrefineError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None

@@ -16,7 +16,7 @@ from eval.data.users import User
 from prefine_dspy.types import History, Session
 
 Role = Literal["supporting", "competing", "unrelated"]
-Arrangement = Literal["single", "interleaved", "ordered", "shuffled"]
+Arrangement = Literal["single", "interleaved", "ordered", "shuffled", "drifting"]
 
 
 class Part(BaseModel):
@@ -36,9 +36,11 @@ class HistoryMeta(BaseModel):
     Args:
         parts: the users it was merged from.
         arrangement: "ordered" puts the minority side's sessions first, "shuffled" is a contested history that does
-            not, "interleaved" an uncontested one of several users.
+            not, "interleaved" an uncontested one of several users, "drifting" that of a user who changed
+            (`eval.data.drift`).
         preferences: what it establishes; a celebrity stands for their prefers_star.
-        majority, minority: the two sides of a contested history, else empty.
+        majority, minority: the two sides of a contested history, else empty; of a drifting one the new and the old.
+        changed_after: sessions before the change of a drifting history, else 0.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,6 +50,7 @@ class HistoryMeta(BaseModel):
     preferences: tuple[str, ...]
     majority: str = ""
     minority: str = ""
+    changed_after: int = 0
 
     @property
     def contested(self) -> bool:

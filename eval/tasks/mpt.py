@@ -9,6 +9,7 @@ from typing import Literal
 
 import dspy
 
+from eval.data.drift import changes
 from eval.data.load import balanced, catalogue_of, load_benchmark
 from eval.grading import grade
 from eval.instance import Benchmark, Instance
@@ -55,7 +56,8 @@ def load(data: str, limit: int | None, seed: int, *, query: str, schema: Schema)
         "instances": len(instances),
         "instances_identity": identity_of([instance.id for instance in instances]),
     }
-    return Slice(config, lambda systems, lm, memory_lm: MPTTask(systems, benchmark, instances, lm, memory_lm))
+    changed = changes(data)
+    return Slice(config, lambda systems, lm, memory_lm: MPTTask(systems, benchmark, instances, lm, memory_lm, changed))
 
 
 def read(data: str, schema: str) -> Benchmark:
@@ -114,6 +116,7 @@ class MPTTask:
         instances: the chosen ones.
         lm: the inference LM.
         memory_lm: the LM of memory updates.
+        changed: by id of a history whose user changed, the sessions before that.
         reused: memories that another run built.
     """
 
@@ -122,6 +125,7 @@ class MPTTask:
     instances: Sequence[Instance]
     lm: dspy.BaseLM
     memory_lm: dspy.BaseLM
+    changed: dict[str, int] = field(default_factory=dict)
     reused: ReusedMemories | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -224,6 +228,7 @@ class MPTTask:
             "preference": instance.preference,
             "schema": instance.schema_name,
             "contested": instance.contested,
+            "changed_after": self.changed.get(instance.history_id, 0),
             "evidence": instance.evidence.model_dump() if instance.evidence else None,
             "status": graded.status,
             "calls": [call.model_dump(mode="json") for call in answer.calls],

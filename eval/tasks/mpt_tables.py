@@ -13,6 +13,7 @@ from eval.markdown import COLUMN_TITLES, QUERY_TITLES, cell_text, table
 from eval.metrics.interference import interference, quintiles
 from eval.metrics.statistics import paired_difference
 from eval.tables import BASELINE, REASONING_TYPES, SCORERS, item_score, percent, run_of
+from eval.tasks.mpt_strata import strata, table_strata
 
 Record = dict[str, Any]
 Cell = dict[str, Any]
@@ -25,7 +26,7 @@ _AT_WORK = ("library", "version", "lm", "embedding", "dimensions", "k")
 
 
 def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
-    """`eval.tables.summarise`, with "differences", "competing_by_type", "memory_systems" and "short_retrievals"."""
+    """`eval.tables.summarise`, with differences, competing evidence by type, strata, libraries and short retrievals."""
     base = tables.by_program([one for one in items if one["schema"] == "base"])
     return {
         **tables.summarise(items, memories),
@@ -37,6 +38,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record]) -> Record:
         "competing_by_type": {
             label: {scorer: competing_by_type(records, scorer) for scorer in SCORERS} for label, records in base.items()
         },
+        "strata": strata(items),
         "memory_systems": memory_systems(memories),
         "short_retrievals": short_retrievals(items),
     }
@@ -212,6 +214,7 @@ def report_text(summary: Record, scorers: Sequence[str]) -> str:
     last: list[str] = []
     for scorer in scorers:
         first += [*table_side_by_side(summary, scorer), *table_differences(summary, scorer)]
+        first += table_strata(summary, scorer)
         last += [*table_quintile_differences(summary, scorer), *table_competing(summary, scorer)]
     return "\n\n".join([*first, markdown.report_text(summary, scorers), *last, *table_at_work(summary)])
 
