@@ -19,6 +19,7 @@ from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.call_schema import calls_type
 from prefine_dspy.grounding import ungrounded
 from prefine_dspy.narrowing import narrowed
+from prefine_dspy.nearest import Nearest
 from prefine_dspy.parsing import Dropped, parse_calls
 from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.rendering import query_text
@@ -38,26 +39,26 @@ class _Interpreting(dspy.Module):
         linked: answer with regard to the whole request: no closed value that nothing in it speaks of (`narrowing`), no
             question that nobody asked, and what the calls of one answer have in common (`shared_context`). False leaves
             the answer as the published programs would.
+        nearest, fixed: which demonstrations are shown; see `nearest.Nearest`.
     """
 
-    def __init__(self, signature: type[dspy.Signature], linked: bool) -> None:
+    def __init__(self, signature: type[dspy.Signature], linked: bool, nearest: int, fixed: int) -> None:
         super().__init__()
         self.interpret = dspy.Predict(signature)
         self.linked = linked
+        self.nearest = Nearest(nearest, fixed)
 
     def _answer(self, request: InstructedQuery, tools: Catalogue, **fields: str) -> dspy.Prediction:
         # what may be copied is what was said: a tagger that invents words must not make them readable
         read = f"{instruction_lines(request.texts())}\n{query_text(request.query)}"
         wanted = narrowed(tools, read) if self.linked else tools
-        inputs = {
-            "signature": with_tools(self.interpret.signature, tools, wanted),
-            "query": query_text(request.query),
-            **fields,
-        }
+        inputs = {"query": query_text(request.query), **fields}
+        demos = self.nearest.demonstrations(self.interpret, inputs)
+        signature = with_tools(self.interpret.signature, tools, wanted)
         predicted: Any = None
         with dspy.context(adapter=CompactAdapter()):
             try:
-                predicted = self.interpret(**inputs)
+                predicted = self.interpret(signature=signature, demos=demos, **inputs)
                 answer = predicted.calls
             except AdapterParseError as error:
                 answer = error.lm_response or ""
@@ -79,8 +80,8 @@ class Interpreter(_Interpreting):
             Interpreter()(request=InstructedQuery(query=Query.of("Find me a bus"), ...), tools=catalogue).calls
     """
 
-    def __init__(self, linked: bool = True) -> None:
-        super().__init__(Interpret, linked)
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
+        super().__init__(Interpret, linked, nearest, fixed)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """Returns a prediction with `calls` (list of ToolCall), `problems`, `raw`, `parse_failed`, `logprobs`."""
@@ -90,8 +91,8 @@ class Interpreter(_Interpreting):
 class TaggedInterpreter(_Interpreting):
     """TAPS's Ext-Tag: instructions with tags that something else wrote."""
 
-    def __init__(self, linked: bool = True) -> None:
-        super().__init__(InterpretTagged, linked)
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
+        super().__init__(InterpretTagged, linked, nearest, fixed)
 
     def forward(self, request: InstructedQuery, tags: Sequence[str], tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`.
@@ -107,8 +108,8 @@ class TaggedInterpreter(_Interpreting):
 class TaggingInterpreter(_Interpreting):
     """TAPS's Joint-Tag: tags and calls in one answer."""
 
-    def __init__(self, linked: bool = True) -> None:
-        super().__init__(TagAndInterpret, linked)
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
+        super().__init__(TagAndInterpret, linked, nearest, fixed)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`; `tags` holds what was written, one a line of the instructions."""

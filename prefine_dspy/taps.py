@@ -26,12 +26,12 @@ class Default(dspy.Module):
     """Instructions as they are (TAPS's Default), with the uncertainty of the answer.
 
     Args:
-        linked: see `Interpreter`.
+        linked, nearest, fixed: see `Interpreter`.
     """
 
-    def __init__(self, linked: bool = True) -> None:
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
         super().__init__()
-        self.interpreter = Interpreter(linked)
+        self.interpreter = Interpreter(linked, nearest, fixed)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `Interpreter.forward`; `uncertainty` holds every estimator that the LM's log-probabilities allow, and is
@@ -51,15 +51,20 @@ class ExtTag(dspy.Module):
         lm: the tagger's LM; None takes the interpreter's.
         table: tags in angle form by instruction, e.g. gold ones or a stronger LM's; they are looked up first, and the
             tagger is asked for what is not there.
-        linked: see `Interpreter`.
+        linked, nearest, fixed: see `Interpreter`.
     """
 
     def __init__(
-        self, lm: dspy.BaseLM | None = None, table: Mapping[str, str] | None = None, linked: bool = True
+        self,
+        lm: dspy.BaseLM | None = None,
+        table: Mapping[str, str] | None = None,
+        linked: bool = True,
+        nearest: int = 0,
+        fixed: int = 0,
     ) -> None:
         super().__init__()
         self.tagger = Tagger()
-        self.interpreter = TaggedInterpreter(linked)
+        self.interpreter = TaggedInterpreter(linked, nearest, fixed)
         self._lm = lm
         self._table = table or {}
 
@@ -83,12 +88,14 @@ class Gated(dspy.Module):
     Args:
         estimator: see `gate.Gate`; "disagreement" samples `SAMPLES` answers, for LMs without log-probabilities.
         threshold: see `gate.Gate`.
-        linked: see `Interpreter`.
+        linked, nearest, fixed: see `Interpreter`.
     """
 
-    def __init__(self, estimator: Estimator, threshold: float, linked: bool = True) -> None:
+    def __init__(
+        self, estimator: Estimator, threshold: float, linked: bool = True, nearest: int = 0, fixed: int = 0
+    ) -> None:
         super().__init__()
-        self.default = Default(linked)
+        self.default = Default(linked, nearest, fixed)
         self.gate = gate_of(estimator, threshold)
 
     def first(self, request: InstructedQuery, tools: Catalogue) -> tuple[dspy.Prediction, bool]:
@@ -114,7 +121,7 @@ class Taps(Gated):
     """Answer, and tag and answer again when unsure.
 
     Args:
-        estimator, threshold, linked: see `Gated`.
+        estimator, threshold, linked, nearest, fixed: see `Gated`.
         lm, table: see `ExtTag`.
     """
 
@@ -125,9 +132,11 @@ class Taps(Gated):
         lm: dspy.BaseLM | None = None,
         table: Mapping[str, str] | None = None,
         linked: bool = True,
+        nearest: int = 0,
+        fixed: int = 0,
     ) -> None:
-        super().__init__(estimator, threshold, linked)
-        self.ext_tag = ExtTag(lm, table, linked)
+        super().__init__(estimator, threshold, linked, nearest, fixed)
+        self.ext_tag = ExtTag(lm, table, linked, nearest, fixed)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `ExtTag.forward`; `uncertainty` is that of the first answer and `first_calls` are its calls. Without

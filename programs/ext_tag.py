@@ -18,13 +18,20 @@ class ExtTagSystem:
         tagger_lm: name of the tagger's LM; the run's LM when not given.
         tags: a CSV file (`org,aug`) with the tags of instructions: gold ones, or those of a stronger LM (TAPS's
             Ext-Tag-opt). The tagger is asked for instructions that it lacks.
-        linked: see `InterpretSystem`.
+        linked, nearest, fixed: see `InterpretSystem`.
     """
 
     name = "ext_tag"
 
-    def __init__(self, tagger_lm: str | None = None, tags: str | None = None, linked: bool = True) -> None:
-        self.program = ExtTag(lm_of(tagger_lm), table_of(tags), flag("linked", linked))
+    def __init__(
+        self,
+        tagger_lm: str | None = None,
+        tags: str | None = None,
+        linked: bool = True,
+        nearest: int = 0,
+        fixed: int = 0,
+    ) -> None:
+        self.program = ExtTag(lm_of(tagger_lm), table_of(tags), flag("linked", linked), nearest, fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the tagged instructions."""

@@ -15,12 +15,14 @@ class InterpretSystem:
 
     Args:
         linked: see `prefine_dspy.interpreter.Interpreter`; False leaves answers as the published programs would.
+        nearest, fixed: see `prefine_dspy.nearest.Nearest`: for each request so many of the saved demonstrations, after
+            the first `fixed` ones.
     """
 
     name = "interpret"
 
-    def __init__(self, linked: bool = True) -> None:
-        self.program = Default(flag("linked", linked))
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
+        self.program = Default(flag("linked", linked), nearest, fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the instructions as they are."""

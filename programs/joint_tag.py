@@ -14,13 +14,13 @@ class JointTagSystem:
     """`TaggingInterpreter` as the runner drives it.
 
     Args:
-        linked: see `InterpretSystem`.
+        linked, nearest, fixed: see `InterpretSystem`.
     """
 
     name = "joint_tag"
 
-    def __init__(self, linked: bool = True) -> None:
-        self.program = TaggingInterpreter(flag("linked", linked))
+    def __init__(self, linked: bool = True, nearest: int = 0, fixed: int = 0) -> None:
+        self.program = TaggingInterpreter(flag("linked", linked), nearest, fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with the tags that were written before them."""

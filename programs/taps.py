@@ -17,7 +17,7 @@ class TapsSystem:
 
     Args:
         estimator, threshold: see `prefine_dspy.gate.Gate`; a compiled program brings its own.
-        tagger_lm, tags, linked: see `ExtTagSystem`.
+        tagger_lm, tags, linked, nearest, fixed: see `ExtTagSystem`.
     """
 
     name = "taps"
@@ -29,8 +29,11 @@ class TapsSystem:
         tagger_lm: str | None = None,
         tags: str | None = None,
         linked: bool = True,
+        nearest: int = 0,
+        fixed: int = 0,
     ) -> None:
-        self.program = Taps(estimator, threshold, lm_of(tagger_lm), table_of(tags), flag("linked", linked))
+        table, link = table_of(tags), flag("linked", linked)
+        self.program = Taps(estimator, threshold, lm_of(tagger_lm), table, link, nearest, fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with tags where they were worth it."""
