@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from eval.data.catalogue import SCHEMA_VERSION
-from eval.data.compose import HistoryMeta, Part, Record, interleave
+from eval.data.compose import HistoryMeta, Part, Record, Role, interleave
 from eval.data.files import HISTORIES, read_records, write_benchmark
 from eval.data.instances import Facts, build_instances, determined_slots
 from eval.data.load import MINI
@@ -166,6 +166,8 @@ def _agree(old: _Held, new: _Held, mapping: Mapping) -> bool:
 
 def _record(number: int, old: _Held, new: _Held, older: Sequence[Session], fillers: Sequence[User]) -> Record:
     chosen = {session.id for session in older}
+    roles: list[tuple[User, Role]] = [(new.user, "supporting"), (old.user, "competing")]
+    roles += [(one, "unrelated") for one in fillers]
     parts = [
         Part(
             user=one.id,
@@ -173,11 +175,7 @@ def _record(number: int, old: _Held, new: _Held, older: Sequence[Session], fille
             role=role,
             sessions=tuple(session.id for session in one.sessions if role == "supporting" or session.id in chosen),
         )
-        for one, role in (
-            (new.user, "supporting"),
-            (old.user, "competing"),
-            *((one, "unrelated") for one in fillers),
-        )
+        for one, role in roles
     ]
     meta = HistoryMeta(
         parts=tuple(parts),

@@ -11,6 +11,7 @@ from eval.compiling.mpt import MPTTask, is_public
 from eval.data.labels.hypotheses import mapping_of
 from eval.data.load import MINI, load_benchmark
 from eval.data.splits import sources_of, split
+from prefine_dspy.rendering import NOTHING
 from prefine_dspy.types import Memory, Turn
 from programs import load_system
 from programs.compilation.job import Settings
@@ -95,3 +96,16 @@ def test_public_data(tmp_path):
     assert is_public(str(tmp_path))
     (tmp_path / "manifest.json").write_text("[", encoding="utf-8")
     assert not is_public(str(tmp_path))
+
+
+def test_a_contrastive_caller_is_shown_queries_without_a_memory(task):
+    """It reads the query alone; what it fills in comes from predictions."""
+    program = load_system("predictive").program
+    other = replace(task, program="predictive")
+    demos = [one.demo for one in other.pools("caller", program)["caller.call_tool"]]
+    assert demos and {demo.memory for demo in demos} == {NOTHING}
+    assert len({str(demo.query) for demo in demos}) == len(demos)
+    assert other.pools("memory", program)["memory.generate"]
+    for part in ("memory", "caller"):
+        labeled(job := other.job(part, program, "labeled"))
+        assert all(predictor.demos for _, predictor in job.best().part.named_predictors())
