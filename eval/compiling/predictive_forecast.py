@@ -17,8 +17,9 @@ from programs.compilation.estimate import CALLS_PER_SESSION, CallSize, Stage, se
 if TYPE_CHECKING:
     from eval.compiling.predictive import PredictiveTask
 
-QUESTIONS_PER_SESSION = 25
-"""Of the predictive verifier: its candidates at the arguments of the record, known ones for nothing."""
+QUESTIONS_PER_SESSION = 10
+"""Of the predictive verifier: its candidates at the arguments of the record, known ones for nothing. Histories of the
+mini data take 5 on average with an LM that never writes the same twice, and 17 at the most; longer ones take more."""
 QUESTIONS_PER_HISTORY = 12
 """Of the metric: the kept hypotheses at the arguments that later sessions chose."""
 QUESTION = CallSize(prefix=60, fresh=30, output=1)

@@ -36,8 +36,9 @@ from eval.instance import Instance
 from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.types import History, Session
 
-SHARE = 0.25
-"""Of the users that hold a side, those who may become a drifting one among the users of the corpora."""
+SHARE = 0.5
+"""Of the pairs of opposing users in the corpora, those that become one drifting user; the others make contested
+histories."""
 CASTS = 3
 """How often the cast of the mini data is invented anew, for a set of drifting users alone."""
 
@@ -67,7 +68,7 @@ def drifting(
         mapping: which arguments express which preference.
         rng: who is paired with whom.
         before: sessions of the old preference, at least 2.
-        share: of the users that establish just one side, those who may be used.
+        share: of the pairs of users that oppose each other, those that are used.
 
     Raises:
         InputError: `before` is too small to establish anything.
@@ -77,7 +78,6 @@ def drifting(
     pool = list(users)
     rng.shuffle(pool)
     holders = [_Held(one, held[0]) for one in pool if len(held := _sides(one.sessions, mapping)) == 1]
-    holders = holders[: round(share * len(holders))]
     plain = [one for one in pool if not stance_counts(executed_calls(one.sessions), mapping)]
     records: list[Record] = []
     used: set[str] = set()
@@ -91,7 +91,8 @@ def drifting(
         sessions, fillers = first
         used |= {old.user.id, new.user.id, *(one.id for one in fillers)}
         records.append(_record(len(records), old, new, sessions, fillers))
-    return Drifting(records, used)
+    kept = records[: round(share * len(records))]
+    return Drifting(kept, {part.user for record in kept for part in record.meta.parts})
 
 
 def drift_instances(record: Record, mapping: Mapping, rng: random.Random) -> list[Instance]:

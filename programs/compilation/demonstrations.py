@@ -155,6 +155,6 @@ def check_one_has_demonstrations(program: dspy.Module) -> None:
     names = [name for name, _ in program.named_predictors()]
     if not any(predictor.demos for _, predictor in program.named_predictors()):
         raise EmptyDemonstrationsError(
-            f"no demonstration reached {', '.join(names)}: no run was good enough to show; lower --threshold, give more "
-            "examples to train on, or another --optimizer"
+            f"no demonstration reached {', '.join(names)}: no run was good enough to show; lower --threshold, give "
+            "more examples to train on, or another --optimizer"
         )
