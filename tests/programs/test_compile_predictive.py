@@ -21,14 +21,16 @@ from predictive_world import (
     call,
     taste,
 )
+from scripted_lm import verdict
 from small_world import session
 from typer.testing import CliRunner
 
-from eval.compiling import predictive_source
+from eval.compiling import predictive_forecast, predictive_source
 from eval.data.preferences import Mapping
 from eval.data.splits import Sources
 from eval.instance import Benchmark
 from prefine_dspy.artifact import load_program
+from prefine_dspy.lm.values import ask
 from prefine_dspy.types import History, Memory
 from programs import load_system
 from programs.compile import app
@@ -49,7 +51,9 @@ def writer(messages):
     said = DEAR if any(one in read for one in ("Business", "=5", "pricey")) else ALONE if "=1" not in read else None
     if said is None:
         said = ALONE if "passengers=1" in read or "tickets=1" in read else CHEAP
-    return {"refined": said} if "feedback:" in read else {"hypothesis": said}
+    if "feedback:" in read:
+        return {"refined": said}
+    return verdict() if "hypothesis:" in read else {"hypothesis": said}
 
 
 class Poison:
@@ -171,3 +175,28 @@ def test_logs_have_no_gold(tmp_path, server):
     arguments = ["--program", "prefine", "--optimizer", "labeled", "--lm", "letters", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, [*arguments, "--data", str(logs(tmp_path))])
     assert result.exit_code == 2 and "add --metric predictive" in result.stderr
+
+
+@pytest.mark.parametrize("optimizer", ["bootstrap-rs", "gepa", "simba"])
+@pytest.mark.parametrize("program", ["predictive:samples=1", "prefine:K=1"])
+def test_optimizers_that_compare_programs_compare_likelihoods(tmp_path, server, labelled, optimizer, program):
+    few = ["--part", "memory", "--candidates", "2", "--trials", "1", "--steps", "1", "--allow-user-text"]
+    compile_(tmp_path, "--data", "small", *few, program=program, optimizer=optimizer)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["optimizer"]["metric"] == {"memory": "predictive_likelihood"}
+    dev = manifest["scores"]["dev"]
+    assert dev["after"]["likelihood"]["value"] >= dev["before"]["likelihood"]["value"] > 0.5
+    load_program(tmp_path / "out")
+
+
+def test_a_budget_that_ends_in_questions_is_kept_and_gone_on_with(tmp_path, server, labelled, monkeypatch):
+    # this LM and these users take far fewer calls than are foretold
+    for name in ("QUESTIONS_PER_SESSION", "QUESTIONS_PER_HISTORY", "CALLS_PER_SESSION"):
+        monkeypatch.setattr(predictive_forecast, name, 0)
+    words = ["--data", "small", "--part", "learned"]
+    result = compile_(tmp_path, *words, "--max-calls", "20", expect=3)
+    cost = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["cost"]["lm_calls"]
+    assert 5 < cost <= 20 and "learned: not compiled" in result.stdout
+    ask._SHARED.clear()
+    compile_(tmp_path, *words, "--max-calls", "5000", "--resume")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["program"]["options"]["bank"]
