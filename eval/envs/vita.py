@@ -54,7 +54,7 @@ class VitaBench(Conversing):
             from vita.registry import registry
         except ImportError as error:
             raise not_installed("VitaBench", "vita", INSTALL) from error
-        self.name = f"vita:{domain}"
+        self.name = f"vita:{domain}" if language == "english" else f"vita:{domain}:{language}"
         self._domain, self._language = DOMAINS[domain], language
         self._user_lm, self._judge_lm = user, judge if judge is not None else user
         self._registry = registry

@@ -75,6 +75,7 @@ def load(data: str, limit: int | None, seed: int, *, split: str | None, trials: 
         "instances": len(played),
         "instances_identity": identity_of([one.id for one in played]),
     }
+    called = environment.name
     environment.close()
 
     def task(
@@ -84,7 +85,7 @@ def load(data: str, limit: int | None, seed: int, *, split: str | None, trials: 
         user_lm: dspy.BaseLM | None = None,
         judge_lm: dspy.BaseLM | None = None,
     ) -> EpisodesTask:
-        return EpisodesTask(systems, Environments(name, user_lm, judge_lm), played, lm, max_steps)
+        return EpisodesTask(systems, Environments(name, called, user_lm, judge_lm), played, lm, max_steps)
 
     return Slice(config, task, lms_of(name))
 
@@ -122,10 +123,12 @@ class Environments:
 
     Args:
         name: as `load_environment` takes it.
-        user_lm, judge_lm: see there.
+        called: as environments of that name call themselves ("builtin:test" is "builtin"), and so do their episodes.
+        user_lm, judge_lm: see `load_environment`.
     """
 
     name: str
+    called: str
     user_lm: dspy.BaseLM | None = None
     judge_lm: dspy.BaseLM | None = None
     _free: list[Environment] = field(default_factory=list)
@@ -215,7 +218,9 @@ class EpisodesTask:
                     "episode": episode.model_dump(mode="json", fallback=str),
                 }
             )
-        return record_of(group.system.name, self.environments.name, trial.task, trial.number, episode, attempt.failure)
+        return record_of(
+            group.system.name, self.environments.called, trial.task, trial.number, episode, attempt.failure
+        )
 
 
 def _keep(transcripts: Journal, done: set[tuple[str, str]]) -> None:

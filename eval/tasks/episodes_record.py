@@ -26,7 +26,7 @@ def record_of(
 
     Args:
         system: the program's registered name.
-        environment: the name it was loaded by, where no episode says its own.
+        environment: as its episodes are called, where there is none to say it.
         task, trial: what was played.
         episode: None when none came about; it then counts as one without reward.
         failure: why none came about.

@@ -122,7 +122,7 @@ def test_an_episode_played_by_two_workers_has_one_transcript(tmp_path: Path) -> 
     Folder.items.append(
         {"program": "gold", "id": "meal/0", **item, "usage": Usage().as_json(), "seconds": 1.0, "error": None}
     )
-    task = episodes.EpisodesTask({}, episodes.Environments("builtin"), [], dspy.LM("none/none"))
+    task = episodes.EpisodesTask({}, episodes.Environments("builtin", "builtin"), [], dspy.LM("none/none"))
     folder: Any = Folder
     assert task.summary(folder)["items"] == 1
     assert [one["episode"] for one in read_lines(tmp_path / "transcripts.jsonl")] == [1]
@@ -153,6 +153,16 @@ def test_an_lm_error_is_an_episode_without_reward_and_is_played_again(tmp_path: 
     engine.fail = None
     assert invoke(tmp_path / "run", *words, "--resume").exit_code == 0
     assert {one["status"] for one in read_lines(tmp_path / "run/items.jsonl")} == {"ok"}
+
+
+def test_a_trial_that_did_not_come_about_belongs_to_its_task(tmp_path: Path, engine: ScriptedEngine) -> None:
+    """Also where the data's name is longer than what episodes call their environment."""
+    engine.fail = lambda prompt: lm15.ServerError("down") if "gold 0 3" in prompt else None
+    result = invoke(tmp_path / "run", "--program", "gold", "--trials", "2", "--max-failures", "1")
+    assert result.exit_code == 0, result.output
+    row = json.loads((tmp_path / "run/summary.json").read_text(encoding="utf-8"))["programs"]["gold"]
+    assert (row["items"], row["tasks"], row["trials"]) == (4, 2, 2)
+    assert (row["average"]["value"], row["pass_hat"]["2"]["value"]) == (50, 0)
 
 
 def test_calls_of_user_and_judge_are_told_apart(
