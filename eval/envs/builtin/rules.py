@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from eval.envs.builtin.database import NOW, Database
@@ -98,7 +99,8 @@ def _is_voucher(database: Database, customer_id: str, payment_id: str) -> bool:
 
 
 def _whole(number: Any) -> int:
-    return int(float(number))  # the tools take "2" and "2.0", too
+    # the tools take "2" and "2.0", too, and numbers that are too large for a float
+    return int(number if isinstance(number, int) else Decimal(str(number)))
 
 
 _CHECKS: dict[str, Callable[..., list[str]]] = {

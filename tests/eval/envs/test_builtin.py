@@ -223,6 +223,14 @@ class Asking:
         return act
 
 
+@pytest.mark.parametrize("amount", [10**400, "1" + "0" * 400, "50.0"])
+def test_numbers_of_any_size_are_no_accident(amount: object) -> None:
+    environment = BuiltinEnvironment()
+    environment.reset(environment.tasks[0].id)
+    step = environment.step(ToolCall.of("issue_voucher", booking_id="KBG707", amount=amount))
+    assert step.observation is not None and "violations" in step.details
+
+
 def test_with_a_memory_fewer_questions_lead_to_the_same_reward() -> None:
     episodes = [play(BuiltinEnvironment(), Asking(), "usual-eva", remember=remember) for remember in (False, True)]
     asked = [sum(len(step.details.get("asked", ())) for step in episode.steps) for episode in episodes]
