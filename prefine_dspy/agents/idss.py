@@ -24,11 +24,10 @@ from prefine_dspy.agents.remembered import remembered
 from prefine_dspy.agents.signatures import IDSSFactsStep, IDSSIntentsStep, IDSSStep
 from prefine_dspy.agents.step_agent import StepAgent, decided
 from prefine_dspy.agents.transcript import UNUSED
-from prefine_dspy.errors import InputError
+from prefine_dspy.parsing_syntax import plain_name
 from prefine_dspy.rendering import memory_text
 from prefine_dspy.situation import (
     NOTES,
-    RENDERERS,
     Block,
     Layers,
     ResidualHistory,
@@ -36,7 +35,7 @@ from prefine_dspy.situation import (
     Variable,
     state_text,
 )
-from prefine_dspy.situation.rendering import FactForm
+from prefine_dspy.situation.rendering import FactForm, check_form
 from prefine_dspy.types import ToolCall
 
 NOTHING = "(nothing yet)"
@@ -88,8 +87,7 @@ class IDSS(StepAgent):
         stop_when_complete: bool = False,
     ) -> None:
         super().__init__()
-        if form not in RENDERERS:
-            raise InputError(f"there is no form {form!r} of facts: take one of {', '.join(RENDERERS)}")
+        check_form(form)
         self.layers = Layers(truth("facts", facts), truth("state", state), truth("constraints", constraints) and state)
         self.preferences = truth("preferences", preferences)
         self.budget = whole_number("budget", budget, 1)
@@ -97,7 +95,7 @@ class IDSS(StepAgent):
         self.form = form
         self.stop_when_complete = truth("stop_when_complete", stop_when_complete)
         signature = IDSSStep if self.layers.constraints else IDSSIntentsStep if state else IDSSFactsStep
-        self.act = dspy.Predict(signature if facts else signature.delete("facts"))
+        self.act = dspy.Predict(signature if facts else without_facts(signature))
 
     def open(self, briefing: Briefing) -> Situation:
         """See `StepAgent.open`."""
@@ -161,6 +159,16 @@ class IDSS(StepAgent):
         }
 
 
+def without_facts(signature: type[dspy.Signature]) -> type[dspy.Signature]:
+    """The step of the ablation: what tools returned stays in the history, and the prompt says so."""
+    told = signature.instructions.replace("Facts are what tools returned, and", "What tools returned is")
+    return (
+        signature.delete("facts")
+        .with_instructions(told)
+        .with_updated_fields("history", desc="the conversation and what tools returned, oldest first")
+    )
+
+
 def observe(talk: Situation, observation: Observation) -> None:
     """What was observed, into facts and history."""
     if observation.source == "user":
@@ -171,10 +179,11 @@ def observe(talk: Situation, observation: Observation) -> None:
 
 
 def _vetoed(state: SituationState, read: ReadAction, intent: str) -> tuple[Block, ...]:
-    """Why a call must not be made: its intent is blocked, and it may change something."""
+    """Why a call must not be made: its intent is blocked, and it may change something. The intent is the answer's own
+    word, in any spelling that differs in case and separators only."""
     if not isinstance(read.action, ToolCall) or only_reads(read.action.name):
         return ()
-    return state.check().blocked(intent)
+    return tuple(block for block in state.check().blocks if plain_name(block.intent) == plain_name(intent))
 
 
 def _explained(state: SituationState, block: Block) -> str:

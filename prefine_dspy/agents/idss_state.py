@@ -58,7 +58,9 @@ def whole_state(update: Mapping[str, Any], held: StateLayer) -> Mapping[str, Any
     whole: dict[str, Any] = {}
     for name, entries in state_fields(held).items():
         new = sections.get(name)
-        if isinstance(new, list):
+        if isinstance(new, Mapping) and new:  # entries by their names
+            whole[name] = {**{str(one["name"]): one for one in entries}, **new}
+        elif isinstance(new, list):
             named = {_name_of(one) for one in new}
             whole[name] = [*(one for one in entries if one["name"] not in named), *new]
         else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+from prefine_dspy.errors import InputError
 from prefine_dspy.situation.render_json import render_json
 from prefine_dspy.situation.render_lines import render_lines
 from prefine_dspy.situation.render_nested import render_nested
@@ -24,3 +25,13 @@ NOTES: dict[FactForm, str] = {
     "lines": "",
 }
 """How to read each form, one line for the prompt."""
+
+
+def check_form(form: Any) -> None:
+    """Whether there is such a form.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not isinstance(form, str) or form not in RENDERERS:
+        raise InputError(f"there is no form {form!r} of facts: take one of {', '.join(RENDERERS)}")

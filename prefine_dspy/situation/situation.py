@@ -15,7 +15,7 @@ from prefine_dspy.situation.paths import read_path
 from prefine_dspy.situation.propagation import Check, propagate
 from prefine_dspy.situation.proposal import Problem, merge, read_grounding
 from prefine_dspy.situation.reading import Reading, read_return
-from prefine_dspy.situation.rendering import RENDERERS, FactForm
+from prefine_dspy.situation.rendering import RENDERERS, FactForm, check_form
 from prefine_dspy.situation.snapshot import TokenCounter, View, snapshot, within
 from prefine_dspy.situation.state_reading import read_sections, sections_of
 from prefine_dspy.situation.state_tag import state_text, unfenced
@@ -119,8 +119,7 @@ class SituationState:
         state_form: StateForm = "short",
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:
-        if form not in RENDERERS:
-            raise InputError(f"there is no form {form!r} of facts: take one of {', '.join(RENDERERS)}")
+        check_form(form)
         self.layers = layers
         self.form: FactForm = form
         self.state_form: StateForm = state_form

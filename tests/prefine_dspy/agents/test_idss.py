@@ -55,6 +55,11 @@ def test_a_violated_constraint_blocks_the_call_and_says_why():
     assert f"agent: {decisions[1].action.text}" in script.prompts[2]
 
 
+def test_the_intent_may_be_spelt_differently():
+    script = Fields([GET, CHANGE], state=[WISH, STATE], intent="Change")
+    assert run(IDSS(), script, COURSE[:2])[1].notes["blocked"] == 1
+
+
 def test_reading_for_a_blocked_intent_is_allowed():
     script = Fields([GET, GET, say("No.")], state=[WISH, STATE, STATE], intent="change")
     decisions = run(IDSS(), script, COURSE[:2])
@@ -105,6 +110,16 @@ def remembering(*variables, **options):
     state = {**STATE, "intents": [{"name": "change", "status": "active"}], "variables": list(variables)}
     script = Fields([say("Which one?"), say("Well.")], state=[state, STATE])
     return script, run(IDSS(**options), script, [heard("wish"), heard("so")], BRIEFING._replace(memory=MEMORY))
+
+
+def test_an_update_by_names_keeps_the_rest_too():
+    rule = {"condition": "the user said yes", "status": "violated", "guards": ["change"]}
+    wish = {"intents": {"change": "active"}, "variables": {}, "constraints": {"consent": rule}}
+    more = {"intents": {"refund": "pending"}, "constraints": {"receipt": {"status": "satisfied"}}}
+    script = Fields([GET, GET, say("No.")], state=[wish, more, STATE], intent="refund")
+    run(IDSS(), script, COURSE)
+    shown = script.prompts[2]
+    assert "consent" in shown and "receipt" in shown and "change -> blocked" in shown and "refund -> pending" in shown
 
 
 def test_derivable_variables_are_filled_from_the_memory():
@@ -205,6 +220,8 @@ def test_ablations_take_out_their_layer(options, inputs, outputs):
     # without facts nothing is known to be violated
     assert isinstance(decisions[1].action, Reply) == (blocks and "facts" not in options)
     assert ('"note": "alpha"' in script.prompts[2]) == ("facts" in options)
+    # a layer that is out is not spoken of
+    assert ("Facts are" in script.prompts[0]) == ("is among the facts" in script.prompts[0]) == ("facts" not in options)
     state = asked(script.requests[0]).get("state")
     if state:
         assert ("constraints" in state["properties"]) == ("constraints" not in options)
@@ -225,6 +242,7 @@ def test_the_state_is_bounded_by_its_budget():
         ({"budget": 0}, "budget must be a whole number"),
         ({"keep_last": -1}, "keep_last must be a whole number, 0 or more"),
         ({"form": "xml"}, "there is no form 'xml'"),
+        ({"form": ["table"]}, "there is no form"),
     ],
 )
 def test_wrong_options_are_named(options, says):

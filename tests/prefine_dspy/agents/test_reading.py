@@ -97,7 +97,9 @@ def test_reading_tools(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["book_flight", "cancel_booking", "update_extras", "transfer_to_human", "getaway", "", "getter_of"]
+    "name",
+    ["book_flight", "cancel_booking", "update_extras", "transfer_to_human", "getaway", "", "getter_of"]
+    + ["check_in", "checkOut", "find_and_book"],
 )
 def test_writing_tools_and_doubt(name):
     assert not only_reads(name)
