@@ -23,10 +23,12 @@ from eval.data.nlsi import NlsiInstance, balanced
 from eval.metrics.nlsi_dspy import NlsiMetric
 from eval.metrics.selection import SelectionMetric
 from eval.metrics.tag_dspy import tag_f1, tag_f1_with_feedback
+from prefine_dspy.confidence import scored
 from prefine_dspy.errors import PrefineError
 from prefine_dspy.gate import Gate
 from prefine_dspy.manifest import DataPart, LMPart, Scores, SplitPart
 from prefine_dspy.selection import with_selected
+from prefine_dspy.taps import SAMPLES
 from programs import load_system
 from programs.compilation.demonstrations import Labelled, Pools
 from programs.compilation.estimate import Stage
@@ -273,17 +275,26 @@ class NlsiTask:
 
     def calls_before(self) -> int:
         """See `Task.calls_before`."""
-        return self.calls_of("dev")
+        return self.calls_of("dev", self.samples())
 
     def calls_after(self, parts: Sequence[str]) -> int:
         """See `Task.calls_after`."""
-        return self.calls_of("dev") + 2 * self.calls_of("test")
+        before, after = self.samples(), self.samples(parts)
+        return self.calls_of("dev", after) + self.calls_of("test", before) + self.calls_of("test", after)
 
-    def calls_of(self, split: str) -> int:
+    def samples(self, parts: Sequence[str] = ()) -> bool:
+        """Whether the gate asks for samples: as the program begins, or, with its gate among `parts`, as it will."""
+        if "gate" in parts:
+            return scored(self.lm)[0] is self.lm  # it offers no log-probabilities
+        return self.options.get("estimator") == "disagreement"
+
+    def calls_of(self, split: str, sampling: bool = False) -> int:
         """LM calls of answering a split once, at most: an instruction is tagged once."""
         instances, instructions = self.source.splits[split].instances, self.source.splits[split].instructions
         n = len(instances)
         with_instructions = sum(bool(one.request.applicable) for one in instances)
+        if sampling:
+            return self.calls_of(split) + SAMPLES * n
         if self.program in ("ext_tag", "tag_and_repair"):
             return n + len(instructions)
         if self.program == "taps":

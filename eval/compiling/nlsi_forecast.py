@@ -23,7 +23,7 @@ SAMPLES = 8
 
 def forecast(task: NlsiTask, program: Any, optimizer: str, parts: Sequence[str]) -> list[Stage]:
     """Every step that calls an LM, in order."""
-    sized = _Forecast(task, program)
+    sized = _Forecast(task, program, parts)
     found = [sized.scores("score dev, uncompiled", "dev", compiled=False)]
     for part in nlsi_parts(program):
         if part.name in parts:
@@ -38,8 +38,9 @@ def forecast(task: NlsiTask, program: Any, optimizer: str, parts: Sequence[str])
 
 
 class _Forecast:
-    def __init__(self, task: NlsiTask, program: Any) -> None:
+    def __init__(self, task: NlsiTask, program: Any, parts: Sequence[str]) -> None:
         self.task = task
+        self.samples = {False: task.samples(), True: task.samples(parts)}
         self.parts = [part for part in nlsi_parts(program) if part.step != "gate"]
         self.sizes = {
             (part.name, compiled): self._size(part, module_at(program, part.path), compiled)
@@ -48,13 +49,14 @@ class _Forecast:
         }
 
     def scores(self, name: str, split: str, compiled: bool) -> Stage:
-        calls = self.task.calls_of(split)
+        calls = self.task.calls_of(split, self.samples[compiled])
         return Stage(name, len(self.task.source.splits[split].instances), calls, self._mean(compiled), len(self.parts))
 
     def search(self, part: NlsiPart, optimizer: str) -> list[Stage]:
         dev = self.task.source.splits["dev"]
         if part.step == "gate":
-            return [Stage("gate: dev with and without tags", 0, self.task.calls_of("dev"), self._mean(True), 3)]
+            calls = self.task.calls_of("dev", self.samples[True])
+            return [Stage("gate: dev with and without tags", 0, calls, self._mean(True), 3)]
         if optimizer == "labeled":
             return []
         bootstrapped = self.task.bootstrap_instances
@@ -79,7 +81,15 @@ class _Forecast:
         if not pool:
             return CallSize(0, 0, 0)
         demos = choose(pool, settings.demos, settings.seed) if compiled else list(predictor.demos)
-        return size_of(self._signature(part, predictor), demos, choose(pool, SAMPLES, 1))
+        signature, samples = self._signature(part, predictor), choose(pool, SAMPLES, 1)
+        size, k = size_of(signature, demos, samples), int(self.task.options.get("nearest", 0))
+        chosen = demos[int(self.task.options.get("fixed", 0)) :]
+        if not k or not chosen or part.step in ("tag", "select"):
+            return size
+        # demonstrations that are chosen for each request are read anew
+        fixed = size_of(signature, demos[: -len(chosen)], samples)
+        fresh = round((size.prefix - fixed.prefix) * min(k, len(chosen)) / len(chosen))
+        return fixed._replace(fresh=size.fresh + fresh)
 
     def _signature(self, part: NlsiPart, predictor: dspy.Predict) -> type[dspy.Signature]:
         if part.step == "select":

@@ -12,6 +12,7 @@ from eval.compiling.nlsi import NlsiTask
 from eval.compiling.nlsi_scores import before_and_after, item_of, mean_figure
 from eval.compiling.nlsi_source import is_public, load_source
 from eval.data.nlsi import MINI_NLSI, load_nlsi
+from prefine_dspy.taps import SAMPLES
 from prefine_dspy.types import ToolCall
 from programs import load_system
 from programs.compilation.job import Settings
@@ -73,6 +74,34 @@ def test_an_answer_that_cannot_be_read_does_not_stop_the_gate():
     assert len(garbled) == 1
     assert found.options["estimator"] != "disagreement", "nobody was asked for samples"
     assert found.program.gate.estimator == found.options["estimator"]
+
+
+def test_samples_of_the_gate_are_counted_before_they_are_asked_for(knowing):
+    task = task_of("taps", knowing.lm, dev=4, test=2)
+    program = load_system("taps").program
+    plain = {stage.name: stage.lm_calls for stage in task.stages(program, "labeled", ("gate",))}
+    knowing.supported_params = knowing.supported_params - {"logprobs", "top_logprobs"}
+    sampling = {stage.name: stage.lm_calls for stage in task.stages(program, "labeled", ("gate",))}
+    more = {name: sampling[name] - plain[name] for name in plain if sampling[name] != plain[name]}
+    assert more == {"gate: dev with and without tags": SAMPLES * 4, "score test, compiled": SAMPLES * 2}
+    assert not knowing.requests
+    found = task.calibrate("gate", program)
+    assert found.options["estimator"] == "disagreement"
+    # a first answer is asked for twice where no workspace keeps it
+    assert len(knowing.requests) - 4 == sampling["gate: dev with and without tags"]
+
+
+def test_demonstrations_chosen_for_each_request_are_no_prefix(knowing):
+    sizes = []
+    for options in ({}, {"nearest": 2, "fixed": 1}, {"nearest": 3}):
+        task = task_of("interpret", knowing.lm)
+        task.options = options
+        (stage,) = [one for one in task.stages(load_system("interpret").program, "labeled", ()) if "dev, c" in one.name]
+        sizes.append(stage.size)
+    plain, near, all_near = sizes
+    assert plain.prefix > near.prefix > all_near.prefix
+    assert plain.fresh < near.fresh < all_near.fresh
+    assert near.prefix + near.fresh < plain.prefix + plain.fresh
 
 
 def test_dev_of_the_whole_task_is_what_the_selector_selects(knowing):
