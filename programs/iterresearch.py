@@ -7,9 +7,13 @@ from programs.episode_system import AgentSystem
 
 
 class IterResearchSystem(AgentSystem):
-    """`IterResearch` as the runner drives it."""
+    """`IterResearch` as the runner drives it.
+
+    Args:
+        longest: see `IterResearch`.
+    """
 
     name = "iterresearch"
 
-    def __init__(self) -> None:
-        super().__init__(IterResearch())
+    def __init__(self, longest: int = 400) -> None:
+        super().__init__(IterResearch(longest))

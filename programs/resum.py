@@ -10,10 +10,10 @@ class ReSumSystem(AgentSystem):
     """`ReSum` as the runner drives it.
 
     Args:
-        budget: see `ReSum`.
+        budget, longest: see `ReSum`.
     """
 
     name = "resum"
 
-    def __init__(self, budget: int = 1500) -> None:
-        super().__init__(ReSum(budget))
+    def __init__(self, budget: int = 1500, longest: int = 500) -> None:
+        super().__init__(ReSum(budget, longest))

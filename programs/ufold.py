@@ -7,9 +7,13 @@ from programs.episode_system import AgentSystem
 
 
 class UFoldSystem(AgentSystem):
-    """`UFold` as the runner drives it."""
+    """`UFold` as the runner drives it.
+
+    Args:
+        longest_summary, longest_log: see `UFold`.
+    """
 
     name = "ufold"
 
-    def __init__(self) -> None:
-        super().__init__(UFold())
+    def __init__(self, longest_summary: int = 400, longest_log: int = 500) -> None:
+        super().__init__(UFold(longest_summary, longest_log))

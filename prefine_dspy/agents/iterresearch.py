@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import dspy
 
 from prefine_dspy.agents.asking import ask
+from prefine_dspy.agents.lengths import up_to
+from prefine_dspy.agents.options import whole_number
 from prefine_dspy.agents.protocol import Briefing, Observation
 from prefine_dspy.agents.reading import read_action
 from prefine_dspy.agents.signatures import IterResearchStep
@@ -36,11 +38,19 @@ class Workspace:
 
 class IterResearch(StepAgent):
     """One LM call a step. Later messages of the user are seen once; they survive only in the report. An answer without
-    a report leaves the old one."""
+    a report leaves the old one.
 
-    def __init__(self) -> None:
+    Args:
+        longest: characters of a report.
+
+    Raises:
+        InputError: it is no whole number, 1 or more.
+    """
+
+    def __init__(self, longest: int = 400) -> None:
         super().__init__()
-        self.act = dspy.Predict(IterResearchStep)
+        self.longest = whole_number("longest", longest, 1)
+        self.act = dspy.Predict(up_to(IterResearchStep, "new_report", self.longest))
 
     def open(self, briefing: Briefing) -> Workspace:
         """See `StepAgent.open`."""
@@ -59,7 +69,8 @@ class IterResearch(StepAgent):
             last_action=talk.last_action,
             last_observation=seen.render(),
         )
-        read, report = read_action(answer.action, talk.briefing.tools), answer.text("new_report")
+        read = read_action(answer.action, talk.briefing.tools)
+        report = answer.text("new_report", self.longest)
         talk.report = report or talk.report
         done = Transcript()
         record(done, read)

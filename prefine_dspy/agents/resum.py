@@ -5,6 +5,7 @@ from __future__ import annotations
 import dspy
 
 from prefine_dspy.agents.asking import ask, ask_plain
+from prefine_dspy.agents.lengths import up_to
 from prefine_dspy.agents.options import whole_number
 from prefine_dspy.agents.protocol import Observation
 from prefine_dspy.agents.reading import read_action
@@ -24,16 +25,18 @@ class ReSum(StepAgent):
 
     Args:
         budget: tokens of history (a quarter of its characters) beyond which it is summarised.
+        longest: characters of a summary.
 
     Raises:
-        InputError: the budget is no whole number, 1 or more.
+        InputError: one of them is no whole number, 1 or more.
     """
 
-    def __init__(self, budget: int = 1500) -> None:
+    def __init__(self, budget: int = 1500, longest: int = 500) -> None:
         super().__init__()
         self.budget = whole_number("budget", budget, 1)
         self.act = dspy.Predict(ReSumStep)
-        self.summarize = dspy.Predict(Summarize)
+        self.longest = whole_number("longest", longest, 1)
+        self.summarize = dspy.Predict(up_to(Summarize, "summary", self.longest))
 
     def forward(self, talk: Talk, observation: Observation) -> dspy.Prediction:
         """See `StepAgent.forward`."""
@@ -42,7 +45,8 @@ class ReSum(StepAgent):
         first, older, newest = parted(talk.transcript.entries)
         if older and estimated_tokens(talk.transcript.render()) > self.budget:
             history = Transcript([*first, *older]).render()
-            summary = ask_plain(self.summarize, talk.briefing.trial, history=history).text("summary")
+            answer = ask_plain(self.summarize, talk.briefing.trial, history=history)
+            summary = answer.text("summary", self.longest)
             summaries = 1
             if summary:
                 talk.transcript.entries = [*first, Entry("summary", summary), *newest]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import dspy
 
 from prefine_dspy.agents.asking import ask, ask_plain
+from prefine_dspy.agents.lengths import up_to
+from prefine_dspy.agents.options import whole_number
 from prefine_dspy.agents.protocol import Briefing, Observation
 from prefine_dspy.agents.reading import read_action
 from prefine_dspy.agents.signatures import FoldDialogue, FoldTools, UFoldStep
@@ -37,13 +39,22 @@ class Folded:
 
 
 class UFold(StepAgent):
-    """One LM call a step, and two more at each message of the user. A fold that cannot be read leaves the old one."""
+    """One LM call a step, and two more at each message of the user. A fold that cannot be read leaves the old one.
 
-    def __init__(self) -> None:
+    Args:
+        longest_summary, longest_log: characters of the two folds, of the conversation and of what tools returned.
+
+    Raises:
+        InputError: one of them is no whole number, 1 or more.
+    """
+
+    def __init__(self, longest_summary: int = 400, longest_log: int = 500) -> None:
         super().__init__()
+        self.longest_summary = whole_number("longest_summary", longest_summary, 1)
+        self.longest_log = whole_number("longest_log", longest_log, 1)
         self.act = dspy.Predict(UFoldStep)
-        self.fold_dialogue = dspy.Predict(FoldDialogue)
-        self.fold_tools = dspy.Predict(FoldTools)
+        self.fold_dialogue = dspy.Predict(up_to(FoldDialogue, "summary", self.longest_summary))
+        self.fold_tools = dspy.Predict(up_to(FoldTools, "tool_log", self.longest_log))
 
     def open(self, briefing: Briefing) -> Folded:
         """See `StepAgent.open`."""
@@ -69,10 +80,11 @@ class UFold(StepAgent):
     def _fold(self, talk: Folded) -> dict[str, str | int]:
         trial, entries = talk.briefing.trial, talk.whole.entries
         dialogue = _text(entries, _MESSAGES)
-        summary = ask_plain(self.fold_dialogue, trial, dialogue=dialogue).text("summary")
+        summary = ask_plain(self.fold_dialogue, trial, dialogue=dialogue).text("summary", self.longest_summary)
         talk.summary = summary or talk.summary
         calls = _text(entries, _TOOLS) or NOTHING
-        tool_log = ask_plain(self.fold_tools, trial, summary=talk.summary, calls=calls).text("tool_log")
+        answer = ask_plain(self.fold_tools, trial, summary=talk.summary, calls=calls)
+        tool_log = answer.text("tool_log", self.longest_log)
         talk.tool_log = tool_log or talk.tool_log
         return {"summaries": 2, "summary": summary, "facts": tool_log}
 

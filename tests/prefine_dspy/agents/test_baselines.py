@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dspy
 import pytest
-from agent_world import BRIEFING, GET, Fields, heard, order, returned, run, say
+from agent_world import BRIEFING, GET, Fields, asked, heard, order, returned, run, say
 from scripted_lm import lm_of, prompt_of
 
 from prefine_dspy.agents import IterResearch, ReAct, ReSum, StateAct, UFold
@@ -101,6 +101,26 @@ def test_iterresearch_shows_nothing_older_than_the_last_step():
     assert "first wish" in fourth
     assert not any(old in fourth for old in ("alpha", "second wish", "r1", "r2"))
     assert decisions[2].notes["report"] == "r3"
+
+
+@pytest.mark.parametrize(
+    ("usual", "longer", "field", "limit"),
+    [
+        (ReSum(budget=60), ReSum(budget=60, longest=2000), "summary", 500),
+        (IterResearch(), IterResearch(longest=2000), "new_report", 400),
+        (UFold(), UFold(longest_summary=2000), "summary", 400),
+        (UFold(), UFold(longest_log=2000), "tool_log", 500),
+    ],
+)
+def test_what_takes_the_place_of_the_history_may_be_longer(usual, longer, field, limit):
+    for agent, length in ((usual, limit), (longer, 2000)):
+        script = Fields([GET, say("Hm."), say("Done.")], **{field: "w" * 3000})
+        run(agent, script, [heard("wish"), returned("x" * 300), heard("more")])
+        limits = [asked(one)[field]["maxLength"] for one in script.requests if field in asked(one)]
+        assert limits and set(limits) == {length}
+        assert script.prompts[-1].count("w" * length) == 1 and "w" * (length + 1) not in script.prompts[-1]
+    predictors = [one.dump_state() for one in (usual, longer)]
+    assert predictors[0] == predictors[1], "compiled programs fit both"
 
 
 def test_a_missing_report_leaves_the_old_one():
