@@ -254,6 +254,8 @@ def load_programs(asked: Asked, task: str) -> tuple[dict[str, Any], list[Program
         name, own = parse_program(label)
         options = {**shared, **own}
         system = load_system(name, **options)
+        if SYSTEMS[system.name].task not in KINDS:
+            raise InputError(f"{name} tags instructions and answers nothing else: use python -m eval.tagging")
         if SYSTEMS[system.name].task != task:
             raise InputError(
                 f"{name} answers {KINDS[SYSTEMS[system.name].task].title}, not {KINDS[task].title} "

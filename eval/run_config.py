@@ -139,11 +139,15 @@ def identity_of(ids: list[str]) -> str:
     return hashlib.sha256("\n".join(ids).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def provenance() -> dict[str, Any]:
-    """Where a result comes from: commit, versions, command. Recorded, not compared."""
+def provenance(module: str) -> dict[str, Any]:
+    """Where a result comes from: commit, versions, command. Recorded, not compared.
+
+    Args:
+        module: the command's, e.g. "eval.run".
+    """
     return {
         "commit": commit(),
-        "command": shlex.join(["python", "-m", "eval.run", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", module, *sys.argv[1:]]),
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
         "versions": {name: _version(name) for name in ("prefine-dspy", "dspy", "litellm", "xllamacpp", "dateparser")},

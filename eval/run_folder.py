@@ -20,14 +20,16 @@ class RunFolder:
         config: what the run is.
         resume: continue a run that is there. Without it an existing run is an error; with it a missing one is begun,
             so that the same command line works before and after a kill.
+        module: the command whose run it is.
 
     Raises:
         InputError: the folder holds a run and `resume` is False, or a run of another configuration, or something
             that is no run, or another process writes it now.
     """
 
-    def __init__(self, path: Path, config: RunConfig, *, resume: bool) -> None:
+    def __init__(self, path: Path, config: RunConfig, *, resume: bool, module: str = "eval.run") -> None:
         self.path = path
+        self.module = module
         self.config = config
         self.resume = resume
         self.memories = Journal(path / "memories.jsonl")
@@ -58,17 +60,17 @@ class RunFolder:
         now = self.config.model_dump(mode="json")
         if document is None:
             self._folder.check_empty()
-            write_json(self.path / CONFIG, {"config": now, "provenance": provenance()})
+            write_json(self.path / CONFIG, {"config": now, "provenance": provenance(self.module)})
             return
         if not (self.resume or self.memories.read() or self.items.read()):
             # the first try found no LM or had no budget: what it left is no reason to ask for --resume
             self._repair()
-            write_json(self.path / CONFIG, {"config": now, "provenance": provenance()})
+            write_json(self.path / CONFIG, {"config": now, "provenance": provenance(self.module)})
             return
         if not self.resume:
             raise InputError(f"{self.path} holds a run already: add --resume to continue it, or give another --out")
         check_same(self.path, document["config"], now)
-        was, is_now = document.get("provenance", {}).get("commit"), provenance()["commit"]
+        was, is_now = document.get("provenance", {}).get("commit"), provenance(self.module)["commit"]
         if was != is_now:
             self.warnings.append(f"the run was started at commit {was}, this is {is_now}")
         (self.path / "summary.json").unlink(missing_ok=True)

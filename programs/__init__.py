@@ -12,13 +12,13 @@ from programs.episode_system import EpisodeSystem
 from programs.nlsi_system import NlsiSystem
 from programs.system import System
 
-TaskName = Literal["mpt", "nlsi", "episodes"]
+TaskName = Literal["mpt", "nlsi", "episodes", "tags"]
 
 
 class Entry(NamedTuple):
     """Args:
     task: what it answers: "mpt" (`System`), "nlsi" (`NlsiSystem`), or interactive benchmarks, "episodes"
-        (`EpisodeSystem`).
+        (`EpisodeSystem`). "tags" answers none of them: it tags instructions, and `eval.tagging` scores it.
     path: module and class.
     """
 
@@ -38,6 +38,7 @@ SYSTEMS = {
     "ext_tag": Entry("nlsi", "programs.ext_tag:ExtTagSystem"),
     "joint_tag": Entry("nlsi", "programs.joint_tag:JointTagSystem"),
     "taps": Entry("nlsi", "programs.taps:TapsSystem"),
+    "tagger": Entry("tags", "programs.tagger:TaggerSystem"),
     "one_shot": Entry("nlsi", "programs.one_shot:OneShotSystem"),
     "tag_and_repair": Entry("nlsi", "programs.tag_and_repair:TagAndRepairSystem"),
     "select": Entry("nlsi", "programs.select:SelectSystem"),

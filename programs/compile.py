@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source, predictive
+from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source, nlsi_tagger, predictive
 from eval.compiling.flow import Compiled, compile_program
 from eval.compiling.predictive_source import load_histories
 from eval.compiling.scores import table
@@ -33,14 +33,14 @@ from eval.data.logs import FORMAT, is_call_log
 from eval.data.splits import sources_of, split
 from eval.run import load_lms, parse_options
 from eval.run_config import commit
-from prefine_dspy.artifact import load_program, save_program
+from prefine_dspy.artifact import LoadedProgram, load_program, save_program
 from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.manifest import Manifest, OptimizerPart, ProgramPart
 from programs import SYSTEMS, load_system
 from programs.compilation.episode_parts import PART
 from programs.compilation.estimate import OUTPUT_RATE, PROMPT_RATE, report
 from programs.compilation.job import Settings
-from programs.compilation.nlsi_parts import nlsi_parts
+from programs.compilation.nlsi_parts import module_at, nlsi_parts, tagger_part
 from programs.compilation.optimizers import OPTIMIZERS
 from programs.compilation.parts import graft, parts_in
 from programs.nlsi_options import flag
@@ -64,7 +64,7 @@ def main(
         str,
         typer.Option(
             help="full_history, prefine, predictive (MPT); interpret, ext_tag, joint_tag, taps, select, "
-            "select_then_interpret (NLSI); idss, react, stateact, resum, iterresearch, ufold (episodes); "
+            "select_then_interpret, tagger (NLSI); idss, react, stateact, resum, iterresearch, ufold (episodes); "
             "with options if wanted: prefine:K=3"
         ),
     ],
@@ -104,7 +104,9 @@ def main(
             help="NLSI: CSV (org,aug) with gold tags of train and validation [the data's tags.csv]; repeatable"
         ),
     ] = None,
-    start: Annotated[str | None, typer.Option(help="a compiled program to begin with")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="a compiled program to begin with; NLSI: or a compiled tagger")
+    ] = None,
     demos: Annotated[int | None, typer.Option(min=1, help="demonstrations for each predictor [4; NLSI: 5]")] = None,
     candidates: Annotated[int | None, typer.Option(min=1, help="programs compared on dev [3; NLSI: 10]")] = None,
     bootstrapped: Annotated[
@@ -162,7 +164,7 @@ def main(
         if "tagger_lm" in options:
             raise InputError("the tagger's LM is given as --tagger-lm NAME")
         load_system(name, **options)  # an unknown name or option is said before anything is loaded
-        kind = SYSTEMS[name].task if name in SYSTEMS else ""
+        kind = _kind(name)
         given = {"demos": demos, "candidates": candidates, "bootstrapped": bootstrapped, "seed": seed}
         stated = {key: value for key, value in given.items() if value is not None}
         settings = replace(
@@ -193,7 +195,8 @@ def main(
             main_lm, teacher = load_lms(lm, teacher_lm)
             tagger = load_lms(lm, tagger_lm)[1] if tagger_lm else None
             figure: Literal["em", "f1"] = "f1" if metric == "f1" else "em"
-            nlsi_task = nlsi.NlsiTask(name, {}, source, main_lm, teacher, tagger, settings, figure, bootstrap_instances)
+            make = {"tagger": nlsi_tagger.TaggerTask}.get(name, nlsi.NlsiTask)
+            nlsi_task = make(name, {}, source, main_lm, teacher, tagger, settings, figure, bootstrap_instances)
             began_with, parts = _begin_nlsi(nlsi_task, options, start, part)
             task = nlsi_task
         elif kind == "episodes":
@@ -254,6 +257,12 @@ def _check_metric(kind: str, metric: str | None) -> None:
         raise InputError("--metric predictive is for --program prefine or predictive: use --metric em or f1")
     more = " or give predictive" if kind == "mpt" else ""
     raise InputError(f"--metric {metric} is not for this program: leave it out{more}")
+
+
+def _kind(program: str) -> str:
+    """The benchmark that a program is compiled on; a tagger's instructions are NLSI's."""
+    task = SYSTEMS[program].task if program in SYSTEMS else ""
+    return "nlsi" if task == "tags" else task
 
 
 def _check_sizes(kind: str, histories: list[int | None], instances: list[int | None]) -> None:
@@ -333,7 +342,8 @@ def _begin_nlsi(
     """The program to begin with, and the parts to be compiled.
 
     The options of a system and those of the library's program differ: tables of tags and the tagger's LM belong to the
-    run that uses them, not to what is saved.
+    run that uses them, not to what is saved. A program with a tagger may also begin with a tagger that was compiled
+    alone.
     """
     if task.program == "one_shot":
         raise InputError("one_shot has one fixed demonstration: compile interpret")
@@ -344,7 +354,8 @@ def _begin_nlsi(
     if task.tagger_lm is not None and "lm" not in known:
         raise InputError(f"{task.program} has no tagger: leave out --tagger-lm")
     loaded = None if start is None else load_program(start)
-    if loaded is not None:
+    alone = loaded is not None and loaded.manifest.program.name == "tagger" != task.program
+    if loaded is not None and not alone:
         _check_start(str(start), loaded.manifest, task.program)
         task.options = dict(loaded.manifest.program.options)
     task.options |= {key: value for key, value in options.items() if key in known}
@@ -353,7 +364,7 @@ def _begin_nlsi(
     task.table = "" if tags is None else f"{Path(tags).name} {identity(tags)}"
     program = kind(**task.options, **{key: value for key, value in run.items() if key in known})
     if loaded is not None:
-        program = graft(loaded.program, program)
+        program = graft(loaded.program, program, _tagger_in(program, str(start), loaded) if alone else "")
     return program, _wanted(task.program, [one.name for one in nlsi_parts(program)], part)
 
 
@@ -384,6 +395,17 @@ def _begin_episodes(
     source = episodes_source.load_source(data, sizes, settings.seed, user)
     task = episodes.EpisodesTask(name, plain, source, main_lm, teacher, user, settings, max_steps)
     return task, program, _wanted(name, [PART], part)
+
+
+def _tagger_in(program: Any, start: str, loaded: LoadedProgram) -> str:
+    """The path at which a program takes over a compiled tagger."""
+    part = tagger_part(program)
+    if part is None:
+        raise InputError(f"{start} is a tagger, and this program has none: leave out --start")
+    form, given = module_at(program, part.path).form, loaded.manifest.program.options.get("form", "values")
+    if given != form:
+        raise InputError(f"{start} writes {given}, and this program reads {form}: compile tagger:form={form}")
+    return part.path
 
 
 def _check_start(start: str, manifest: Manifest, program: str) -> None:

@@ -15,7 +15,7 @@ import dspy
 
 from eval.compiling import nlsi_gate
 from eval.compiling.nlsi_forecast import forecast
-from eval.compiling.nlsi_scores import Item, before_and_after, item_of
+from eval.compiling.nlsi_scores import Item, before_and_after, clusters, item_of
 from eval.compiling.nlsi_source import LICENCES, NlsiSource, NlsiSplit, sha256_of
 from eval.compiling.task import Calibrated
 from eval.data.labels import nlsi as labels
@@ -271,7 +271,7 @@ class NlsiTask:
 
     def compare(self, split: str, before: Sequence[Any] | None, after: Sequence[Any] | None) -> Scores:
         """Means, intervals over dialogues."""
-        return before_and_after(before, after, self.source.splits[split].instances)
+        return before_and_after(before, after, clusters(self.source.splits[split].instances))
 
     def calls_before(self) -> int:
         """See `Task.calls_before`."""

@@ -50,7 +50,7 @@ class _Forecast:
 
     def scores(self, name: str, split: str, compiled: bool) -> Stage:
         calls = self.task.calls_of(split, self.samples[compiled])
-        return Stage(name, len(self.task.source.splits[split].instances), calls, self._mean(compiled), len(self.parts))
+        return Stage(name, self.task.units(split)[0], calls, self._mean(compiled), len(self.parts))
 
     def search(self, part: NlsiPart, optimizer: str) -> list[Stage]:
         dev = self.task.source.splits["dev"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import dspy
 import numpy as np
@@ -43,14 +44,16 @@ def clusters(instances: Sequence[NlsiInstance]) -> list[str]:
     return [instance.dialogue_id or instance.id for instance in instances]
 
 
-def before_and_after(
-    before: Sequence[Item] | None, after: Sequence[Item] | None, instances: Sequence[NlsiInstance]
-) -> Scores:
-    """The figures of both, and their paired differences where both are there."""
-    shared = clusters(instances)
+def before_and_after(before: Sequence[Any] | None, after: Sequence[Any] | None, groups: Sequence[str]) -> Scores:
+    """The figures of both, and their paired differences where both are there.
+
+    Args:
+        before, after: by item, what has `FIGURES`.
+        groups: by item, the group that it belongs to.
+    """
 
     def figures(values: Callable[[str], list[float]], paired: bool = False) -> dict[str, Figure]:
-        return {name: mean_figure(values(name), shared, paired=paired) for name in FIGURES}
+        return {name: mean_figure(values(name), groups, paired=paired) for name in FIGURES}
 
     sides = [_columns(side) if side else None for side in (before, after)]
     old, new = sides
@@ -80,7 +83,7 @@ def mean_figure(values: Sequence[float], groups: Sequence[str], *, paired: bool 
     return Figure(value=round(mean, 4), low=round(float(low), 4), high=round(float(high), 4), n=len(values), p=p)
 
 
-def _columns(items: Sequence[Item]) -> Callable[[str], list[float]]:
+def _columns(items: Sequence[Any]) -> Callable[[str], list[float]]:
     return lambda name: [float(getattr(item, name)) for item in items]
 
 

@@ -20,6 +20,7 @@ from prefine_dspy.composition import TagAndRepair
 from prefine_dspy.errors import InputError
 from prefine_dspy.interpreter import TaggingInterpreter
 from prefine_dspy.selection import LMSelector, SelectThenInterpret
+from prefine_dspy.tagging import Tagger
 from prefine_dspy.taps import Default, ExtTag, Taps
 
 Step = Literal["interpret", "interpret_tagged", "joint", "select", "tag", "gate"]
@@ -53,6 +54,7 @@ _PARTS: dict[type, tuple[NlsiPart, ...]] = {
         NlsiPart("gate", "gate", "gate"),
     ),
     TagAndRepair: (NlsiPart("default", "default", "interpret"), NlsiPart("tagger", "tagger", "tag")),
+    Tagger: (NlsiPart("tagger", "", "tag"),),
     LMSelector: (NlsiPart("selector", "", "select"),),
     SelectThenInterpret: (_SELECTOR, NlsiPart("interpreter", "default", "interpret")),
 }
@@ -74,6 +76,11 @@ def nlsi_parts(program: dspy.Module) -> tuple[NlsiPart, ...]:
 def module_at(program: Any, path: str) -> Any:
     """The module of a part, in the program itself."""
     return attrgetter(path)(program) if path else program
+
+
+def tagger_part(program: dspy.Module) -> NlsiPart | None:
+    """The part of a program that tags; None where there is none."""
+    return next((part for part in _PARTS.get(type(program), ()) if part.step == "tag"), None)
 
 
 def predictor_in(module: Any) -> tuple[str, dspy.Predict]:

@@ -9,6 +9,7 @@ import dspy
 import pytest
 from typer.testing import CliRunner
 
+from eval.compiling.nlsi_source import load_source
 from eval.data.nlsi import MINI_NLSI, load_nlsi
 from prefine_dspy.artifact import load_program
 from programs import load_system
@@ -287,3 +288,40 @@ def test_a_table_of_another_content_is_another_compilation(tmp_path, knowing):
     compile_(tmp_path, f"ext_tag:tags={tags}", *few)
     tags.write_text("\n".join(lines[:20]) + "\n", encoding="utf-8")
     assert "table" in compile_(tmp_path, f"ext_tag:tags={tags}", *few, "--resume", expect=2).stderr
+
+
+def test_a_tagger_alone_is_compiled_on_instructions_and_begins_another_program(tmp_path, knowing):
+    few = ["--dev-instances", "6", "--test-instances", "6"]
+    result = compile_(tmp_path / "a", "tagger", *few)
+    assert "instructions" in result.stderr
+    scores, folder = written(tmp_path / "a", "manifest.json")["scores"], str(tmp_path / "a" / "out")
+    assert list(scores) == ["dev"], "no gold tags of test are published"
+    dev = len(load_source("mini_nlsi", 6, 6, seed=42).splits["dev"].tags)
+    assert scores["dev"]["after"]["f1"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": dev, "p": None}
+    assert all("tags" in knowing._fields(request) for request in knowing.requests)
+    demos = written(tmp_path / "a", "program.json")["tag"]["demos"]
+    assert len(demos) == 5 and load_program(folder).program.tag.demos
+    assert load_system(folder).program.tag.demos
+    none = ["--dev-instances", "0", "--test-instances", "0"]
+    compile_(tmp_path / "b", "ext_tag", "--part", "interpreter", "--start", folder, *none)
+    state = written(tmp_path / "b", "program.json")
+    assert state["tagger.tag"]["demos"] == demos and state["interpreter.interpret"]["demos"]
+    assert written(tmp_path / "b", "manifest.json")["optimizer"]["started_from"] == "out"
+    for program, said in (("interpret", "has none"), ("tagger", "--part tagger")):
+        words = ["--part", "interpreter", "--start", folder, *none]
+        assert said in compile_(tmp_path / "c", program, *words, expect=2).stderr
+
+
+def test_a_tagger_without_gold_tags_says_so(tmp_path, knowing):
+    bare = tmp_path / "data"
+    shutil.copytree(MINI_NLSI, bare, ignore=shutil.ignore_patterns("tags.csv"))
+    assert "--tags FILE.csv" in compile_(tmp_path, "tagger", "--data", str(bare), "--allow-user-text", expect=2).stderr
+
+
+def test_chosen_demonstrations_are_options_of_the_program(tmp_path, knowing):
+    pytest.importorskip("bm25s")
+    few = ["--demos", "8", "--dev-instances", "0", "--test-instances", "0"]
+    compile_(tmp_path, "interpret:nearest=2,fixed=3", *few)
+    assert written(tmp_path, "manifest.json")["program"]["options"] == {"nearest": 2, "fixed": 3}
+    assert load_program(tmp_path / "out").program.interpreter.nearest.k == 2
+    assert load_system(str(tmp_path / "out"), nearest=1).program.interpreter.nearest.k == 1

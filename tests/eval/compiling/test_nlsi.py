@@ -9,7 +9,7 @@ import dspy
 import pytest
 
 from eval.compiling.nlsi import NlsiTask
-from eval.compiling.nlsi_scores import before_and_after, item_of, mean_figure
+from eval.compiling.nlsi_scores import before_and_after, clusters, item_of, mean_figure
 from eval.compiling.nlsi_source import is_public, load_source
 from eval.data.nlsi import MINI_NLSI, load_nlsi
 from prefine_dspy.taps import SAMPLES
@@ -163,5 +163,5 @@ def test_one_side_alone_has_no_difference():
         item_of(one, dspy.Prediction(calls=one.gold_calls(), parse_failed=False), data.tools, selects=False)
         for one in instances
     ]
-    scores = before_and_after(items, None, instances)
+    scores = before_and_after(items, None, clusters(instances))
     assert scores.before["em"].value == 1.0 and not scores.after and not scores.difference

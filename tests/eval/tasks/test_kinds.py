@@ -66,5 +66,6 @@ def test_nothing_of_that_name() -> None:
 
 
 def test_every_program_is_for_a_benchmark_that_there_is() -> None:
-    assert {entry.task for entry in SYSTEMS.values()} == set(KINDS)
-    assert sorted(name for kind in KINDS for name in systems_for(kind)) == sorted(SYSTEMS)
+    assert {entry.task for entry in SYSTEMS.values()} == {*KINDS, "tags"}
+    assert systems_for("tags") == ["tagger"]  # of eval.tagging
+    assert sorted(name for kind in (*KINDS, "tags") for name in systems_for(kind)) == sorted(SYSTEMS)
