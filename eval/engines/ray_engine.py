@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from eval.engines.ledger import Ledger
-from eval.engines.ray_worker import RayWorker
+from eval.engines.ray_worker import RayWorker, Sent
 from eval.engines.work import Event, Line, Stopped, Unit, journals_of, settled
 from eval.failures import Failure
 from eval.run_folder import RunFolder
@@ -130,29 +130,31 @@ class _Placing:
         options = {"num_cpus": 0, "scheduling_strategy": here, "max_restarts": -1, "max_task_retries": -1}
         path = str(folder.answers.resolve())
         self._ledger = ray.remote(Ledger).options(**options).remote(path, guard.cache.max_calls)
+        self._sending = threading.Lock()
+        self._sent = Sent(0, [])
         self._idle: SimpleQueue[_Worker | None] = SimpleQueue()  # None: one that is not begun yet
         for _ in range(workers):
             self._idle.put(None)
 
     def __call__(self, number: int, phase: Phase) -> Phase:
-        lines = self._sent()
+        self._send_lines()
 
         def run(at: int, tick: Callable[[], None]) -> None:
-            self._group(number, lines, at, tick)
+            self._group(number, at, tick)
 
         return phase._replace(groups=range(len(phase.groups)), run=run)
 
-    def _group(self, number: int, lines: list[Any], at: int, tick: Callable[[], None]) -> None:
+    def _group(self, number: int, at: int, tick: Callable[[], None]) -> None:
         """Have one group finished, by another worker when one dies of it."""
         for _ in range(MOST_DEATHS):
             worker = self._idle.get() or self._begin()
             try:
-                self._watch(worker.actor.group.remote(number, lines, at), tick)
+                self._watch(worker.actor.group.remote(number, self._sent, at), tick)
             except self._ray.exceptions.RayActorError as death:
                 last = " ".join(str(death).split())[:200]
                 self._bury(worker)
                 self._idle.put(None)
-                lines = self._sent()
+                self._send_lines()
             except BaseException:
                 self._idle.put(worker)
                 raise
@@ -164,9 +166,12 @@ class _Placing:
             "go on with fewer --num-threads and --resume, or with --engine local"
         )
 
-    def _sent(self) -> list[Any]:
-        """A reference to the run's lines; in a list, since Ray would fetch a bare one for every group."""
-        return [self._ray.put(settled(self._folder))]
+    def _send_lines(self) -> None:
+        """Let workers see all lines up to now. What a dead one did of its group is among them, and whoever goes on with
+        it, a new worker or one that has been at other groups, has to know."""
+        with self._sending:
+            version = self._sent.version + 1
+            self._sent = Sent(version, [self._ray.put(settled(self._folder))])
 
     def _watch(self, stream: Any, tick: Callable[[], None]) -> None:
         """Write down what a worker tells of its group."""

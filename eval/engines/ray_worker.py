@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 
@@ -13,6 +13,18 @@ from eval.engines.remote_calls import RemoteCalls
 from eval.engines.work import Event, Stopped, Work
 from eval.tasks.task import Task
 from prefine_dspy.errors import PrefineError
+
+
+class Sent(NamedTuple):
+    """The run's lines at one moment.
+
+    Args:
+        version: another one for every moment, so also for every phase.
+        lines: a list of one, the reference to the `Lines`: Ray would fetch a bare one for every group.
+    """
+
+    version: int
+    lines: list[Any]
 
 
 class RayWorker:
@@ -31,21 +43,23 @@ class RayWorker:
         self._ledger = ledger
         self._calls = RemoteCalls(self._ask, name)
         self._work: Work | None = None
+        self._entered = 0
         dspy.cache = self._calls
 
-    def group(self, number: int, lines: list[Any], at: int) -> Iterator[Event]:
+    def group(self, number: int, sent: Sent, at: int) -> Iterator[Event]:
         """See `Work`; whatever a task says is wrong comes out as `Stopped`.
 
         Args:
             number: of the phase.
-            lines: a list of one, the reference to the `Lines` before the phase: they are fetched once a phase.
+            sent: the run's lines.
             at: the group's place.
         """
         try:
             if self._work is None:
                 self._work = Work(self._make_task(), self._path, self._calls)
-            if self._work.entered != number:
-                self._work.enter(number, _ray().get(lines[0]))
+            if self._entered != sent.version:
+                self._work.enter(number, _ray().get(sent.lines[0]))
+                self._entered = sent.version
             yield from self._work.group(at, lambda: bool(self._ask("stopped")))
         except PrefineError as error:
             yield Stopped.by(error)

@@ -130,10 +130,10 @@ class Work:
         self._path = path
         self._guard = RunGuard(cache, ErrorStreak(_NEVER))
         self._events: SimpleQueue[Event | BaseException | None] = SimpleQueue()
-        self._entered: tuple[int, Phase, Iterator[Phase]] | None = None
+        self._entered: tuple[Phase, Iterator[Phase]] | None = None
 
     def enter(self, number: int, lines: Lines) -> None:
-        """Be ready for the groups of the run's phase of that number, from the lines written before it.
+        """Be ready for the groups of the run's phase of that number, from the lines written so far.
 
         Raises:
             PrefineError: whatever the task says is wrong.
@@ -142,12 +142,7 @@ class Work:
         phases = self._task.phases(folder, self._guard)
         for _ in range(number):
             next(phases)
-        self._entered = (number, next(phases), phases)
-
-    @property
-    def entered(self) -> int | None:
-        """The number of the phase; None before the first."""
-        return self._entered[0] if self._entered else None
+        self._entered = (next(phases), phases)
 
     def group(self, at: int, leave: Callable[[], bool]) -> Iterator[Event]:
         """Finish what is open of one group; what happens comes out as it happens.
@@ -157,7 +152,7 @@ class Work:
             leave: asked after each unit; True ends the work there.
         """
         assert self._entered is not None, "enter a phase first"
-        phase = self._entered[1]
+        phase = self._entered[0]
 
         def tick() -> None:
             self._events.put(Unit())

@@ -39,6 +39,7 @@ class Dying(ChainSystem):
     def die(self, at: str) -> None:
         for file in sorted(self.folder.glob(f"{at}.*")):
             file.unlink()
+            time.sleep(0.5)  # others are through with their groups, and wait for more
             os._exit(1)
 
 
