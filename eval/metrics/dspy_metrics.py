@@ -17,6 +17,7 @@ import dspy
 
 from eval.data.catalogue import base_catalogue, preference_slots
 from eval.metrics.counts import ItemScore, PreferenceSlots, is_preference
+from eval.metrics.fields import field_of
 from eval.metrics.slots import Comparison, Slot, compare, score_item
 from prefine_dspy.parsing import parse_calls
 from prefine_dspy.tools import Catalogue
@@ -124,7 +125,7 @@ def _function_line(wanted: Sequence[ToolCall], given: Sequence[ToolCall]) -> str
 
 def _gold_calls(gold: Any) -> list[ToolCall]:
     """Alternatives as `ToolCall`s, from calls or from call strings."""
-    value = _field(gold, "gold")
+    value = field_of(gold, "gold")
     if value is None:
         raise ValueError(
             "the example has no `gold`: dspy.Example(query=..., gold=[ToolCall, ...]).with_inputs('query')"
@@ -134,16 +135,11 @@ def _gold_calls(gold: Any) -> list[ToolCall]:
 
 def _answer(pred: Any) -> _Answer:
     """The calls of a prediction. One without `calls` is a program that failed, not an abstention."""
-    calls = _field(pred, "calls")
+    calls = field_of(pred, "calls")
     if calls is None:
         return _Answer([], True)
     parsed = parse_calls(list(calls) if isinstance(calls, list | tuple) else calls)
-    return _Answer(parsed.calls, parsed.parse_failed or bool(_field(pred, "parse_failed")))
-
-
-def _field(value: Any, name: str) -> Any:
-    """A field of an example or prediction; SIMBA passes predictions as plain dictionaries."""
-    return value.get(name) if hasattr(value, "get") else getattr(value, name, None)
+    return _Answer(parsed.calls, parsed.parse_failed or bool(field_of(pred, "parse_failed")))
 
 
 def mpt_metric(gold: dspy.Example, pred: Any, trace: Any = None, pred_name: Any = None, pred_trace: Any = None) -> Any:

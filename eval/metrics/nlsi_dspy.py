@@ -19,6 +19,7 @@ import dspy
 
 from eval.metrics import nlsi_reference
 from eval.metrics.error_categories import Error, find_errors
+from eval.metrics.fields import field_of
 from eval.metrics.nlsi_strict import gold_calls, score_calls
 from eval.metrics.nlsi_values import ANY, REQUESTED
 from eval.metrics.slots import Slot
@@ -76,7 +77,7 @@ class NlsiMetric:
         if self.feedback:
             score = self._score(wanted, answer, pred, self.part)
             return dspy.Prediction(
-                score=score, feedback=self._text(gold_calls(wanted), answer, _field(gold, "request"))
+                score=score, feedback=self._text(gold_calls(wanted), answer, field_of(gold, "request"))
             )
         if trace is not None and pred_name is None:
             return self._score(wanted, answer, pred, "em") == 1.0
@@ -86,7 +87,7 @@ class NlsiMetric:
         if self.scorer == "strict":
             item = score_calls(wanted, answer.calls, parse_failed=answer.parse_failed, catalogue=self.catalogue)
             return item.em if part == "em" else item.f1
-        raw = _field(pred, "raw") if self.read == "raw" else None
+        raw = field_of(pred, "raw") if self.read == "raw" else None
         text = raw if isinstance(raw, str) else "\n".join(map(str, answer.calls))
         score = nlsi_reference.optimiser_em if part == "em" else nlsi_reference.optimiser_f1
         return score([str(one) for one in wanted], text)
@@ -175,7 +176,7 @@ def _sentence(error: Error, source: _Source) -> str:
 
 
 def _gold_field(example: Any) -> list[str | ToolCall]:
-    value = _field(example, "gold")
+    value = field_of(example, "gold")
     if value is None:
         raise ValueError(
             "the example has no `gold`: dspy.Example(request=..., gold=[call strings]).with_inputs('request')"
@@ -185,16 +186,11 @@ def _gold_field(example: Any) -> list[str | ToolCall]:
 
 def _answer(pred: Any) -> ParsedCalls:
     """The calls of a prediction. One without `calls` is a program that failed, not an abstention."""
-    calls = _field(pred, "calls")
+    calls = field_of(pred, "calls")
     if calls is None:
         return ParsedCalls([], [], parse_failed=True)
     parsed = parse_calls(list(calls) if isinstance(calls, list | tuple) else calls)
-    return parsed._replace(parse_failed=parsed.parse_failed or bool(_field(pred, "parse_failed")))
-
-
-def _field(value: Any, name: str) -> Any:
-    """A field of an example or prediction; SIMBA passes predictions as plain dictionaries."""
-    return value.get(name) if hasattr(value, "get") else getattr(value, name, None)
+    return parsed._replace(parse_failed=parsed.parse_failed or bool(field_of(pred, "parse_failed")))
 
 
 def nlsi_exact_match(

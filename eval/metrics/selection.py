@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import dspy
 
+from eval.metrics.fields import field_of
 from prefine_dspy.standing import InstructedQuery
 
 
@@ -104,8 +105,8 @@ def _feedback(wanted: list[str], given: list[str] | None, texts: dict[str, str])
 
 def _gold(example: Any) -> tuple[list[str], dict[str, str]]:
     """The ids that apply, and what is known of instructions' texts."""
-    request = _field(example, "request")
-    applicable = _field(example, "applicable")
+    request = field_of(example, "request")
+    applicable = field_of(example, "applicable")
     if applicable is None and isinstance(request, InstructedQuery):
         applicable = request.applicable
     if applicable is None:
@@ -119,12 +120,7 @@ def _gold(example: Any) -> tuple[list[str], dict[str, str]]:
 
 def _selected(pred: Any) -> list[str] | None:
     """The selected ids, None when the answer was unreadable."""
-    found = _field(pred, "selected")
-    if bool(_field(pred, "parse_failed")) or not isinstance(found, list | tuple | set | frozenset):
+    found = field_of(pred, "selected")
+    if bool(field_of(pred, "parse_failed")) or not isinstance(found, list | tuple | set | frozenset):
         return None
     return list(dict.fromkeys(str(getattr(one, "id", one)) for one in found))
-
-
-def _field(value: Any, name: str) -> Any:
-    """A field of an example or prediction; SIMBA passes predictions as plain dictionaries."""
-    return value.get(name) if hasattr(value, "get") else getattr(value, name, None)

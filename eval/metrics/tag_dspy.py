@@ -14,6 +14,7 @@ from typing import Any
 
 import dspy
 
+from eval.metrics.fields import field_of
 from eval.metrics.tag_metrics import OUTSIDE, TagScore, read_tags, score_tags
 
 
@@ -63,7 +64,7 @@ def _slots(text: str) -> list[tuple[str, str]]:
 
 
 def _gold(example: Any) -> str:
-    value = _field(example, "gold")
+    value = field_of(example, "gold")
     if not isinstance(value, str):
         raise ValueError("the example has no `gold`: dspy.Example(instruction=..., gold=tagged text).with_inputs(...)")
     return value
@@ -71,10 +72,5 @@ def _gold(example: Any) -> str:
 
 def _text(pred: Any) -> str:
     """A prediction without text is a tagger that failed."""
-    value = _field(pred, "text")
+    value = field_of(pred, "text")
     return value if isinstance(value, str) else ""
-
-
-def _field(value: Any, name: str) -> Any:
-    """A field of an example or prediction; SIMBA passes predictions as plain dictionaries."""
-    return value.get(name) if hasattr(value, "get") else getattr(value, name, None)

@@ -30,6 +30,7 @@ _INLINE = (
     "and in it <sl:ARGUMENT> ... </sl> around a value"
 )
 _MOST_PROBLEMS = 50
+_UNREADABLE = (AdapterParseError, RecursionError)
 
 
 class Tagger(dspy.Module):
@@ -60,32 +61,24 @@ class Tagger(dspy.Module):
         instruction = clean_text(instruction)
         if not _has_words(instruction):
             return _untagged(instruction)
-        logprobs = None
         with dspy.context(adapter=CompactAdapter()):
             try:
                 predicted = self.tag(**self._inputs(instruction, tools))
-                answer, logprobs = predicted.tags, predicted.get("logprobs")
-            except AdapterParseError as error:
-                answer = error.lm_response or ""
-            except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
-                answer = ""
-        return self._prediction(answer, instruction, tools, logprobs)
+            except _UNREADABLE as error:
+                return self._prediction(_written(error), instruction, tools, None)
+        return self._prediction(predicted.tags, instruction, tools, predicted.get("logprobs"))
 
     async def aforward(self, instruction: str, tools: Catalogue) -> dspy.Prediction:
         """See `forward`."""
         instruction = clean_text(instruction)
         if not _has_words(instruction):
             return _untagged(instruction)
-        logprobs = None
         with dspy.context(adapter=CompactAdapter()):
             try:
                 predicted = await self.tag.acall(**self._inputs(instruction, tools))
-                answer, logprobs = predicted.tags, predicted.get("logprobs")
-            except AdapterParseError as error:
-                answer = error.lm_response or ""
-            except RecursionError:  # nested too deeply for a JSON reader; DSPy does not say what it was
-                answer = ""
-        return self._prediction(answer, instruction, tools, logprobs)
+            except _UNREADABLE as error:
+                return self._prediction(_written(error), instruction, tools, None)
+        return self._prediction(predicted.tags, instruction, tools, predicted.get("logprobs"))
 
     def _inputs(self, instruction: str, tools: Catalogue) -> dict[str, Any]:
         base = with_tools(self.tag.signature, tools)
@@ -114,6 +107,11 @@ class Tagger(dspy.Module):
 def with_tools(base: type[dspy.Signature], tools: Catalogue) -> type[dspy.Signature]:
     """The signature for one catalogue: its text after the instructions, the same for every sentence."""
     return base.with_instructions(f"{base.instructions}\n\nTools:\n{tools.prompt_text()}")
+
+
+def _written(error: Exception) -> str:
+    """What the LM wrote; of an answer nested too deeply for a JSON reader DSPy does not say it."""
+    return getattr(error, "lm_response", None) or ""
 
 
 def _from_values(answer: Any, instruction: str, tools: Catalogue) -> tuple[Tagged | None, list[TagProblem], bool]:
