@@ -107,12 +107,20 @@ def test_the_same_items_memories_and_numbers(tmp_path: Path, whole: Path) -> Non
     assert len(asked(log)) == CALLS, "a finished run asks nothing"
 
 
-def test_a_worker_that_dies_loses_nothing(tmp_path: Path, whole: Path) -> None:
-    """In the middle of a memory and of a history's queries, one of them twice and when the other worker is idle: every
-    line is there once, and no answer is paid for again."""
+@pytest.mark.parametrize(
+    "deaths",
+    [
+        # in the middle of a memory and of a history's queries, one of them twice
+        ("h1s1.1", "h2s2.1", "h2s2.2", "h3q1.1"),
+        # when the other worker is idle, which takes over and has not seen what the dead one did
+        ("h3s2.1",),
+    ],
+)
+def test_a_worker_that_dies_loses_nothing(tmp_path: Path, whole: Path, deaths: tuple[str, ...]) -> None:
+    """Every line is there once, and no answer is paid for again."""
     dying = tmp_path / "dying"
     dying.mkdir()
-    for name in ("h1s1.1", "h3s2.1", "h3s2.2", "h3q1.1"):
+    for name in deaths:
         (dying / name).touch()
     log = tmp_path / "calls"
     on_ray(tmp_path / "run", partial(ray_world.task, log, 0.01, dying))
