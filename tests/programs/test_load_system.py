@@ -56,7 +56,7 @@ def test_options_reach_the_program():
 
 
 def test_systems_are_listed_by_what_they_answer():
-    assert systems_for("mpt") == ["full_history", "prefine", "rag", "mem0", "langmem", "amem"]
+    assert systems_for("mpt") == ["full_history", "prefine", "predictive", "rag", "mem0", "langmem", "amem"]
     assert {"interpret", "ext_tag", "joint_tag", "taps", "select"} < set(systems_for("nlsi"))
 
 
