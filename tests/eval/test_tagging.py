@@ -58,7 +58,7 @@ def test_right_tags_are_wholly_right(gold: Path, knowing: KnowingNlsi) -> None:
     assert found["cost"]["input_tokens_per_item"] > 0
     document = json.loads((gold.parent / "run/config.json").read_text(encoding="utf-8"))
     assert document["config"]["task"] == "tags"
-    assert document["provenance"]["command"].startswith("python -m eval.tagging ")
+    assert document["provenance"]["command"].startswith("python -m eval.tagging")
 
 
 def test_wrong_unreadable_and_refused_answers_are_told_apart(gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
