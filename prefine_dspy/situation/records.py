@@ -56,13 +56,13 @@ def _record(line: str) -> TypedRecord | None:
 
 def _fields(inside: str, sign: str) -> list[tuple[str, str]]:
     """(name, text of the value) of every field."""
-    boundary = _BOUNDARY[sign]
     starts: list[re.Match[str]] = []
-    position = 0
-    while found := boundary.search(inside, position):
-        if not starts or not _inside_list(inside[starts[-1].end() : found.start()]):
-            starts.append(found)
-        position = found.end()
+    listed = False  # whether the last value starts as a list or an object
+    for found in _BOUNDARY[sign].finditer(inside):
+        if listed and _inside_list(inside[starts[-1].end() : found.start()]):
+            continue
+        starts.append(found)
+        listed = inside[found.end() : found.end() + 9].lstrip()[:1] in ("[", "{")
     if not starts:
         return []
     ends = [one.start() for one in starts[1:]] + [len(inside)]
@@ -72,11 +72,13 @@ def _fields(inside: str, sign: str) -> list[tuple[str, str]]:
 def _inside_list(value: str) -> bool:
     """Whether a value that starts as a list or an object goes on. Brackets inside plain text mean nothing."""
     opener = value.lstrip()[:1]
-    return opener in ("[", "{") and value.count(opener) > value.count("]" if opener == "[" else "}")
+    return value.count(opener) > value.count("]" if opener == "[" else "}")
 
 
 def _values(name: str, text: str) -> list[tuple[str, Any]]:
     """A field's value; numbers named at the end of a text (`... longitude:1.5,latitude:2.5`) are fields too."""
+    if ":" not in text and text[:1].isalnum():  # most values: one word of text, or a number
+        return [(name, _scalar(name, text))]
     if (listed := text.strip())[:1] in ("[", "{"):
         literal = python_literal(listed + "]" if listed.count("[") > listed.count("]") else listed)
         return [(name, text if literal is None else literal)]
