@@ -22,8 +22,9 @@ def python_literal(text: str) -> Any:
     if text[:1] not in ("{", "[", "(") or text[-1:] not in ("}", "]", ")") or len(text) > _LONGEST:
         return None
     try:
-        value = _DECODER.decode(_json_of(text))
-        return None if too_deep(value) else value
+        value, end = _DECODER.raw_decode(read := _json_of(text))
+        if end == len(read):
+            return None if too_deep(value) else value
     except (ValueError, RecursionError):
         pass  # tuples, sets, escapes: the slower reading knows them
     try:
@@ -35,7 +36,7 @@ def python_literal(text: str) -> Any:
 
 
 def _json_of(text: str) -> str:
-    if '"' in text or "\\" in text or any(word in text for word in _WORDS):
+    if '"' in text or "\\" in text or "True" in text or "False" in text or "None" in text:
         return _QUOTED.sub(_as_json, text)
     return text.replace("'", '"')  # every quotation mark is a delimiter: half the time of looking at each
 

@@ -33,26 +33,46 @@ class TypedRecord(NamedTuple):
 def typed_records(text: str) -> list[TypedRecord] | None:
     """The records of a text that is nothing but records, one a line; None for any other text."""
     found = []
-    for line in text.splitlines():
-        if not line.strip():
+    names: tuple[str, ...] = ()
+    for line in map(str.strip, text.splitlines()):
+        if not line:
             continue
-        record = _record(line.strip())
+        head = _RECORD.match(line)
+        if head is None or not line.endswith((")", "]", "}")):
+            return None
+        inside = line[head.start(2) : -1 if line.endswith(")") else len(line)]
+        parts = _like_the_last(inside, head[3], names) or _fields(inside, head[3])
+        names = tuple(name for name, _ in parts)
+        record = _record(head[1], parts)
         if record is None:
             return None
         found.append(record)
     return found or None
 
 
-def _record(line: str) -> TypedRecord | None:
-    head = _RECORD.match(line)
-    if head is None or not line.endswith((")", "]", "}")):
+def _like_the_last(inside: str, sign: str, names: tuple[str, ...]) -> list[tuple[str, str]] | None:
+    """`_fields` for a record with the fields of the one before it, without searching for them; None when it has others,
+    or may have."""
+    if not names or inside.count(sign) != len(names) or not inside.startswith(names[0] + sign):
         return None
-    inside = line[head.start(2) : -1 if line.endswith(")") else len(line)]
+    found = []
+    start = len(names[0]) + 1
+    for name, after in zip(names, (*names[1:], ""), strict=True):
+        end = inside.find(f", {after}{sign}", start) if after else len(inside)
+        value = inside[start:end]
+        if end < 0 or (value.lstrip()[:1] in ("[", "{") and after and _inside_list(value)):
+            return None
+        found.append((name, value))
+        start = end + len(after) + 3
+    return found
+
+
+def _record(kind: str, parts: list[tuple[str, str]]) -> TypedRecord | None:
     fields: dict[str, Any] = {}
-    for name, value in _fields(inside, head[3]):
+    for name, value in parts:
         for own, one in _values(name, value):
             fields[own if own not in fields else f"{name}.{own}"] = one
-    return TypedRecord(head[1], fields) if fields else None
+    return TypedRecord(kind, fields) if fields else None
 
 
 def _fields(inside: str, sign: str) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefine_dspy.situation.reading import read_return
+from prefine_dspy.situation.records import typed_records
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -106,3 +107,16 @@ def test_no_text_raises(text: str) -> None:
     read_return(text)
     read_return(f"Store(a={text}, b={text})")
     read_return(f"{{'a': {text}}}")
+
+
+VALUES = st.text(alphabet="ab =,[]{}':1", max_size=14)
+LINES = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=2, max_size=4)
+
+
+@given(LINES)
+@settings(max_examples=200, deadline=None)
+def test_a_record_is_read_alike_alone_and_after_another(rows: list[tuple[str, str, str]]) -> None:
+    lines = [f"Shop(name={one}, place={two}, tags={three})" for one, two, three in rows]
+    alone = [typed_records(line) for line in lines]
+    together = typed_records("\n".join(lines))
+    assert together == (None if None in alone else [record for found in alone for record in found or ()])
