@@ -21,10 +21,12 @@ TEXT_VALUE = r"^[^ ,.;:<>=~!?*].{0,79}$"
 
 def call_type(tools: Catalogue) -> type:
     """A type for `dspy.Signature.with_updated_fields("call", type_=...)`; validated values are plain JSON."""
-    return _typed("call", {"anyOf": [_call_schema(tool) for tool in tools]})
+    return plain_json("call", {"anyOf": [_call_schema(tool) for tool in tools]})
 
 
-def _typed(name: str, schema: dict[str, Any]) -> type:
+def plain_json(name: str, schema: dict[str, Any]) -> type:
+    """A type that constrains an LM by a JSON schema and takes any value: what comes is read tolerantly elsewhere."""
+
     class Answer:
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -43,7 +45,7 @@ def calls_type(tools: Catalogue, at_most: int = 4) -> type:
     order, and no others: for LMs with demonstrations, to whom "unspecified" would only be long."""
     items = [_call_schema(tool, stated_only=True) for tool in tools]
     schema = {"type": "array", "items": {"anyOf": items}, "minItems": 1, "maxItems": at_most}
-    return _typed("calls", schema)
+    return plain_json("calls", schema)
 
 
 def _call_schema(tool: Tool, stated_only: bool = False) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def narrowed(tools: Catalogue, read: str) -> Catalogue:
         tools: the whole catalogue.
         read: everything a value may be copied from, the dialogue included.
     """
-    stems = {_stem(word) for word in re.findall(r"\w+", read)}
+    stems = {stem(word) for word in re.findall(r"\w+", read)}
     found = []
     for tool in tools:
         kept = (_narrow(one, stems) for one in tool.parameters)
@@ -36,7 +36,7 @@ def narrowed(tools: Catalogue, read: str) -> Catalogue:
 def is_spoken_of(parameter: Parameter, value: str, stems: Collection[str]) -> bool:
     """Whether a closed value of an argument is spoken of; see `narrowed`."""
     words = parameter.name.split("_") if parameter.type == "boolean" else re.findall(r"\w+", value)
-    return any(_stem(word) in stems for word in words)
+    return any(stem(word) in stems for word in words)
 
 
 def _narrow(parameter: Parameter, stems: set[str]) -> Parameter | None:
@@ -51,5 +51,6 @@ def _narrow(parameter: Parameter, stems: set[str]) -> Parameter | None:
     return parameter.model_copy(update=update) if parameter.markers else None
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """What makes two words count as one."""
     return word.casefold()[:4]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from prefine_dspy.narrowing import stem
 from prefine_dspy.tools import Catalogue
 from prefine_dspy.types import Query, ToolCall, value_text
 
@@ -41,7 +42,7 @@ def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Q
         The calls, and how many arguments were dropped.
     """
     users = [turn.text for turn in query.turns if turn.role == "user"]
-    words = {_stem(word) for text in users for word in re.findall(r"\w+", text)}
+    words = {stem(word) for text in users for word in re.findall(r"\w+", text)}
     follow_up = len(users) > 1 and "?" in users[-1]
     kept, dropped = [], 0
     for call in calls:
@@ -52,7 +53,7 @@ def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Q
             if value == ASKED
             and ASKED in (getattr(tool and tool.parameter(name), "markers", None) or ())
             and not follow_up
-            and not any(_stem(part) in words for part in name.split("_"))
+            and not any(stem(part) in words for part in name.split("_"))
         }
         dropped += len(idle)
         kept.append(ToolCall(name=call.name, arguments={k: v for k, v in call.arguments.items() if k not in idle}))
@@ -112,7 +113,3 @@ def _in_order(call: ToolCall, more: dict[str, object], tools: Catalogue) -> Tool
     known = [parameter.name for parameter in tool.parameters] if tool else []
     order = sorted(whole, key=lambda name: known.index(name) if name in known else len(known))
     return ToolCall(name=call.name, arguments={name: whole[name] for name in order})
-
-
-def _stem(word: str) -> str:
-    return word.casefold()[:4]

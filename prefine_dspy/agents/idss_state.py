@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prefine_dspy.agents.step_schema import plain_json
+from prefine_dspy.call_schema import plain_json
 from prefine_dspy.situation.layer import CONSTRAINT_STATUSES, HOW_TO_GET, INTENT_STATUSES, StateLayer
 from prefine_dspy.situation.state_reading import sections_of
 from prefine_dspy.situation.state_writing import state_fields

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, core_schema
-
-from prefine_dspy.call_schema import stated_schema
+from prefine_dspy.call_schema import plain_json, stated_schema
 from prefine_dspy.tools import Catalogue, Tool
 
 LONGEST_REPLY = 320
@@ -23,22 +20,6 @@ def action_type(tools: Catalogue) -> type:
 def reply_type() -> type:
     """Like `action_type`, for a message only."""
     return plain_json("action", _REPLY)
-
-
-def plain_json(name: str, schema: dict[str, Any]) -> type:
-    """A type that constrains an LM by a JSON schema and takes any value: what comes is read tolerantly elsewhere."""
-
-    class Answer:
-        @classmethod
-        def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-            return core_schema.any_schema()
-
-        @classmethod
-        def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-            return schema
-
-    Answer.__qualname__ = Answer.__name__ = name
-    return Answer
 
 
 def bounded(schema: Any) -> Any:
