@@ -21,18 +21,30 @@ def cost(items: Sequence[Record], updates: Sequence[Record]) -> dict[str, Any]:
     return {
         "sessions": len(updates) or None,
         **{f"{name}_per_session": _mean(updates, name) for name in _PER_UNIT},
+        "evaluated_tokens_per_session": _evaluated(updates),
         "accepted_share": sum(one["accepted"] for one in updates) / len(updates) if updates else None,
         "update_parse_failures": sum(one["parse_failures"] for one in updates) if updates else None,
         **_written(updates),
         "update_lm_errors": sum(one["status"] == "lm_error" for one in updates) if updates else None,
         "memory_tokens_per_item": sum(one.get("memory_tokens", 0) for one in items) / len(items) if items else None,
         **{f"{name}_per_item": _mean(items, name) for name in _PER_UNIT},
+        "evaluated_tokens_per_item": _evaluated(items),
         "prefix_cached_share": _total(lines, "cache_read_tokens") / read if read else None,
         "lm_calls": _total(lines, "lm_calls"),
         "cached_calls": _total(lines, "cached_calls"),
         "failed_calls": _total(lines, "failed_calls"),
         "unreported_calls": _total(lines, "unreported_calls"),
         "cost": sum(costs) if costs else None,
+    }
+
+
+def answer_cost(items: Sequence[Record]) -> Record:
+    """`cost` for benchmarks without memories, LMs that play users and judges included, with the seconds an item."""
+    row = cost(items, [])
+    del row["memory_tokens_per_item"]
+    return {
+        **{name: value for name, value in row.items() if value is not None},
+        "seconds_per_item": sum(one["seconds"] for one in items) / len(items),
     }
 
 
@@ -63,6 +75,14 @@ def over_sessions(updates: Sequence[Record], key: str) -> list[float]:
 
 def _total(lines: Sequence[Record], name: str) -> float:
     return sum(one["usage"][name] for one in lines)
+
+
+def _evaluated(lines: Sequence[Record]) -> float | None:
+    """Tokens that an LM had to compute a line: read anew or written; those in its prefix cache are not."""
+    if not lines:
+        return None
+    new = _total(lines, "input_tokens") - _total(lines, "cache_read_tokens") + _total(lines, "output_tokens")
+    return new / len(lines)
 
 
 def _mean(lines: Sequence[Record], name: str) -> float | None:

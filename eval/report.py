@@ -19,7 +19,7 @@ from prefine_dspy.errors import InputError, PrefineError
 
 Record = dict[str, Any]
 _COMPARABLE = (
-    *("data_identity", "data_schema", "split", "instances_identity", "max_steps"),
+    *("data_identity", "data_schema", "split", "instances_identity", "max_steps", "place_names"),
     *("lm", "memory_lm", "user_lm", "judge_lm"),
 )
 """What two runs must have in common for their numbers to be compared without care."""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from eval.costs import cost
+from eval.costs import answer_cost
 from eval.metrics.episode_figures import EpisodeFigures
 from eval.metrics.episodes import MEANS, Outcome, task_difference, task_interval
 from eval.metrics.episodes import summary as summary_of
@@ -78,7 +78,7 @@ def program_row(items: Sequence[Record], outcomes: Sequence[Outcome]) -> Record:
         "groups": groups(outcomes),
         "terminations": dict(sorted(found.terminations.items())),
         "prompt_tokens": curve(items),
-        "cost": costs(items),
+        "cost": answer_cost(items),
     }
 
 
@@ -120,16 +120,6 @@ def curve(items: Sequence[Record]) -> list[dict[str, float]]:
             break
         found.append({"step": step + 1, "tokens": round(sum(known) / len(known), 2), "episodes": len(known)})
     return found
-
-
-def costs(items: Sequence[Record]) -> Record:
-    """The cost table's row, LMs that play users and judges included; what has to do with memories is left out."""
-    row = cost(items, [])
-    del row["memory_tokens_per_item"]
-    return {
-        **{name: value for name, value in row.items() if value is not None},
-        "seconds_per_item": sum(one["seconds"] for one in items) / len(items),
-    }
 
 
 def score_rows(summary: Summary) -> tuple[list[str], list[list[Any]]]:

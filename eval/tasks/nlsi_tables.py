@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eval.costs import cost
+from eval.costs import answer_cost
 from eval.data.nlsi import REASONING_TYPES
 from eval.run_config import SCHEMA_VERSION
 from eval.tables import by_program, failed_share, statuses
@@ -58,7 +58,7 @@ def summarise(items: Sequence[Record], memories: Sequence[Record] = ()) -> Summa
                 "uncertainty": {scorer: correlations(scored[label], scorer) for scorer in SCORERS},
                 "coverage": {scorer: coverage_curve(scored[label], scorer) for scorer in SCORERS},
                 "errors": errors.get(label),
-                "cost": costs(records),
+                "cost": answer_cost(records),
             }
             for label, records in grouped.items()
         },
@@ -176,16 +176,6 @@ def baselines(label: str, scored: dict[str, list[Record]]) -> list[str]:
         if same_run:
             found.append(min(same_run, key=len))
     return [one for one in found if one != label]
-
-
-def costs(items: Sequence[Record]) -> Record:
-    """The cost table's row; what has to do with memories is left out."""
-    row = cost(items, [])
-    del row["memory_tokens_per_item"]
-    return {
-        **{name: value for name, value in row.items() if value is not None},
-        "seconds_per_item": sum(one["seconds"] for one in items) / len(items),
-    }
 
 
 def score_rows(summary: Summary) -> tuple[list[str], list[list[Any]]]:
