@@ -1,4 +1,5 @@
-"""Every prompt contract of the package, one `dspy.Signature` each, and nothing else."""
+"""The prompt contracts of the package, one `dspy.Signature` each, and nothing else. Those of the agents, which share a
+form of their own, are in `prefine_dspy.agents.signatures`."""
 
 from __future__ import annotations
 
@@ -118,3 +119,11 @@ class TagInstruction(dspy.Signature):
 
     instruction: str = dspy.InputField(desc="the sentence")
     tags: list = dspy.OutputField(desc='[{"Function":[{"argument":"words"}]}]')
+
+
+class FillArgument(dspy.Signature):
+    """Write the tool call that suits this user."""
+
+    memory: str = dspy.InputField(desc="what is known about this user")
+    function: str = dspy.OutputField()
+    argument: str = dspy.OutputField(desc="one of its arguments, under the argument's own name")

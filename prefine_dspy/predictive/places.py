@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.lm.values import ValueQuestion
-from prefine_dspy.predictive.signatures import FillArgument
 from prefine_dspy.rendering import NOTHING
 from prefine_dspy.shared_context import is_said
+from prefine_dspy.signatures import FillArgument
 from prefine_dspy.tools import Catalogue, Parameter, Tool
 
 Kind = Literal["closed", "single", "count", "open"]
