@@ -18,7 +18,9 @@ import typer
 
 from eval.data.nlsi_catalogue import nlsi_catalogue
 from eval.failures import LMErrorsInARowError
-from eval.run import BAD_INPUT, FAILED, INTERRUPTED, OUT_OF_BUDGET, load_lms, parse_program
+from eval.lms import load_lms
+from eval.options import parse_program
+from eval.run import BAD_INPUT, FAILED, INTERRUPTED, OUT_OF_BUDGET
 from eval.run_config import LMConfig, ProgramConfig, RunConfig, fingerprint, identity_of
 from eval.run_folder import RunFolder
 from eval.runner import run

@@ -11,40 +11,32 @@ After a kill the same command with --resume goes on: calls that were answered ar
 
 from __future__ import annotations
 
-import inspect
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from eval.compiling import episodes, episodes_source, mpt, nlsi, nlsi_source, nlsi_tagger, predictive
+from eval.compiling import episodes_source, mpt, nlsi, nlsi_source, nlsi_tagger, predictive
+from eval.compiling.begin import begin_episodes, begin_mpt, begin_nlsi, begin_predictive, load_mpt_task
 from eval.compiling.flow import Compiled, compile_program
-from eval.compiling.predictive_source import load_histories
 from eval.compiling.scores import table
 from eval.compiling.task import Task
 from eval.compiling.workspace import Workspace
-from eval.data.labels.hypotheses import mapping_of
-from eval.data.load import load_benchmark
 from eval.data.logs import FORMAT, is_call_log
-from eval.data.splits import sources_of, split
-from eval.run import load_lms, parse_options
+from eval.lms import load_lms
+from eval.options import parse_program
 from eval.run_config import commit
-from prefine_dspy.artifact import LoadedProgram, load_program, save_program
+from prefine_dspy.artifact import save_program
 from prefine_dspy.errors import InputError, PrefineError
 from prefine_dspy.manifest import Manifest, OptimizerPart, ProgramPart
 from programs import SYSTEMS, load_system
-from programs.compilation.episode_parts import PART
 from programs.compilation.estimate import OUTPUT_RATE, PROMPT_RATE, report
 from programs.compilation.job import Settings
-from programs.compilation.nlsi_parts import module_at, nlsi_parts, tagger_part
 from programs.compilation.optimizers import OPTIMIZERS
-from programs.compilation.parts import graft, parts_in
-from programs.nlsi_options import flag
-from programs.tag_tables import identity, load_tags, table_of
+from programs.tag_tables import load_tags
 
 BAD_INPUT, OUT_OF_BUDGET, INTERRUPTED = 2, 3, 130
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -159,8 +151,7 @@ def main(
     try:
         if optimizer not in OPTIMIZERS:
             raise InputError(f"no optimizer is called {optimizer!r}; known: {', '.join(OPTIMIZERS)}")
-        name, _, pairs = program.partition(":")
-        options = parse_options(pairs.split(",") if pairs else [])
+        name, options = parse_program(program)
         if "tagger_lm" in options:
             raise InputError("the tagger's LM is given as --tagger-lm NAME")
         load_system(name, **options)  # an unknown name or option is said before anything is loaded
@@ -197,24 +188,26 @@ def main(
             figure: Literal["em", "f1"] = "f1" if metric == "f1" else "em"
             make = {"tagger": nlsi_tagger.TaggerTask}.get(name, nlsi.NlsiTask)
             nlsi_task = make(name, {}, source, main_lm, teacher, tagger, settings, figure, bootstrap_instances)
-            began_with, parts = _begin_nlsi(nlsi_task, options, start, part)
+            began_with, parts = begin_nlsi(nlsi_task, options, start, part)
             task = nlsi_task
         elif kind == "episodes":
             counts = {"train": bootstrap_instances, "dev": dev_instances, "test": test_instances}
-            task, began_with, parts = _begin_episodes(
+            task, began_with, parts = begin_episodes(
                 name, options, data, counts, settings, optimizer, lm, teacher_lm, user_lm, max_steps, start, part
             )
         elif metric == "predictive":
             sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
-            task, began_with, parts = _begin_predictive(
+            task, began_with, parts = begin_predictive(
                 name, options, data, sizes, settings, optimizer, lm, memory_lm, teacher_lm, start, part
             )
             task.bootstrap_histories = bootstrap_histories
         else:
             sizes = {"train": train_histories, "dev": dev_histories, "test": test_histories}
-            mpt_task = _mpt_task(name, options, data, sizes, queries_per_history, settings, lm, memory_lm, teacher_lm)
+            mpt_task = load_mpt_task(
+                name, options, data, sizes, queries_per_history, settings, lm, memory_lm, teacher_lm
+            )
             mpt_task.builder_score, mpt_task.bootstrap_histories = builder_metric, bootstrap_histories
-            began_with, parts = _begin_mpt(mpt_task, start, part)
+            began_with, parts = begin_mpt(mpt_task, start, part)
             mpt_task.parts = parts
             task = mpt_task
         if dry_run:
@@ -272,152 +265,6 @@ def _check_sizes(kind: str, histories: list[int | None], instances: list[int | N
         raise InputError(f"{title} has no histories: use --dev-instances and --test-instances")
     if kind not in ("nlsi", "episodes") and any(size is not None for size in instances):
         raise InputError("MPT is split by history: use --dev-histories and --test-histories")
-
-
-def _mpt_task(
-    program: str,
-    options: dict[str, Any],
-    data: str,
-    sizes: dict[str, int | None],
-    per_history: int | None,
-    settings: Settings,
-    lm: str,
-    memory_lm: str | None,
-    teacher_lm: str | None,
-) -> mpt.MPTTask:
-    benchmark = load_benchmark(data)
-    splits = split(benchmark, sources_of(data, benchmark.histories), sizes, settings.seed, per_history)
-    main_lm, builder_lm = load_lms(lm, memory_lm)
-    _, teacher = load_lms(lm, teacher_lm)
-    return mpt.MPTTask(program, options, benchmark, splits, mapping_of(data), main_lm, builder_lm, teacher, settings)
-
-
-def _begin_mpt(task: mpt.MPTTask, start: str | None, part: str) -> tuple[Any, tuple[str, ...]]:
-    """The program to begin with, and the parts to be compiled."""
-    if start is None:
-        program = load_system(task.program, **task.options).program
-    else:
-        loaded = load_program(start, **task.options)
-        _check_start(start, loaded.manifest, task.program)
-        task.options = {**loaded.manifest.program.options, **task.options}
-        program = loaded.program
-    return program, _wanted(task.program, parts_in(program), part)
-
-
-def _begin_predictive(
-    name: str,
-    options: dict[str, Any],
-    data: str,
-    sizes: dict[str, int | None],
-    settings: Settings,
-    optimizer: str,
-    lm: str,
-    memory_lm: str | None,
-    teacher_lm: str | None,
-    start: str | None,
-    part: str,
-) -> tuple[predictive.PredictiveTask, Any, tuple[str, ...]]:
-    """The task without labels, the program to begin with, and the parts to be compiled."""
-    loaded = None if start is None else load_program(start, **options)
-    if loaded is not None:
-        _check_start(str(start), loaded.manifest, name)
-        options = {**loaded.manifest.program.options, **options}
-    main_lm, builder_lm = load_lms(lm, memory_lm)
-    _, teacher = load_lms(lm, teacher_lm)
-    histories = load_histories(data, sizes, settings.seed)
-    task = predictive.PredictiveTask(name, options, histories, main_lm, builder_lm, teacher, settings)
-    parts = _wanted(name, task.parts(), part)
-    if optimizer == "labeled" and "memory" in parts:
-        raise InputError(
-            "labeled writes demonstrations from labels, and --metric predictive reads none: use --optimizer "
-            f"bootstrap-rs or gepa, or --part {predictive.LEARNED}"
-        )
-    program = loaded.program if loaded is not None else load_system(name, **options).program
-    return task, program, parts
-
-
-def _begin_nlsi(
-    task: nlsi.NlsiTask, options: dict[str, Any], start: str | None, part: str
-) -> tuple[Any, tuple[str, ...]]:
-    """The program to begin with, and the parts to be compiled.
-
-    The options of a system and those of the library's program differ: tables of tags and the tagger's LM belong to the
-    run that uses them, not to what is saved. A program with a tagger may also begin with a tagger that was compiled
-    alone.
-    """
-    if task.program == "one_shot":
-        raise InputError("one_shot has one fixed demonstration: compile interpret")
-    kind = type(load_system(task.program, **options).program)
-    if "linked" in options:  # the library takes no text for it
-        options = {**options, "linked": flag("linked", options["linked"])}
-    known = inspect.signature(kind.__init__).parameters
-    if task.tagger_lm is not None and "lm" not in known:
-        raise InputError(f"{task.program} has no tagger: leave out --tagger-lm")
-    loaded = None if start is None else load_program(start)
-    alone = loaded is not None and loaded.manifest.program.name == "tagger" != task.program
-    if loaded is not None and not alone:
-        _check_start(str(start), loaded.manifest, task.program)
-        task.options = dict(loaded.manifest.program.options)
-    task.options |= {key: value for key, value in options.items() if key in known}
-    tags = options.get("tags")
-    run = {"lm": task.tagger_lm, "table": table_of(tags)}
-    task.table = "" if tags is None else f"{Path(tags).name} {identity(tags)}"
-    program = kind(**task.options, **{key: value for key, value in run.items() if key in known})
-    if loaded is not None:
-        program = graft(loaded.program, program, _tagger_in(program, str(start), loaded) if alone else "")
-    return program, _wanted(task.program, [one.name for one in nlsi_parts(program)], part)
-
-
-def _begin_episodes(
-    name: str,
-    options: dict[str, Any],
-    data: str,
-    sizes: dict[str, int | None],
-    settings: Settings,
-    optimizer: str,
-    lm: str,
-    teacher_lm: str | None,
-    user_lm: str | None,
-    max_steps: int | None,
-    start: str | None,
-    part: str,
-) -> tuple[episodes.EpisodesTask, Any, tuple[str, ...]]:
-    """The task, the agent to begin with, and the parts to be compiled."""
-    episodes.check_optimizer(optimizer)
-    plain = {key: flag(key, value) if str(value) in ("True", "False") else value for key, value in options.items()}
-    loaded = None if start is None else load_program(start, **plain)
-    if loaded is not None:
-        _check_start(str(start), loaded.manifest, name)
-        plain = {**loaded.manifest.program.options, **plain}
-    program = loaded.program if loaded is not None else load_system(name, **plain).program
-    main_lm, teacher = load_lms(lm, teacher_lm)
-    user = load_lms(lm, user_lm)[1] if user_lm else None
-    source = episodes_source.load_source(data, sizes, settings.seed, user)
-    task = episodes.EpisodesTask(name, plain, source, main_lm, teacher, user, settings, max_steps)
-    return task, program, _wanted(name, [PART], part)
-
-
-def _tagger_in(program: Any, start: str, loaded: LoadedProgram) -> str:
-    """The path at which a program takes over a compiled tagger."""
-    part = tagger_part(program)
-    if part is None:
-        raise InputError(f"{start} is a tagger, and this program has none: leave out --start")
-    form, given = module_at(program, part.path).form, loaded.manifest.program.options.get("form", "values")
-    if given != form:
-        raise InputError(f"{start} writes {given}, and this program reads {form}: compile tagger:form={form}")
-    return part.path
-
-
-def _check_start(start: str, manifest: Manifest, program: str) -> None:
-    if manifest.program.name != program:
-        raise InputError(f"{start} is a {manifest.program.name}, not a {program}")
-
-
-def _wanted(program: str, there: Sequence[str], part: str) -> tuple[str, ...]:
-    wanted = tuple(name for name in there if part in ("all", name))
-    if not wanted:
-        raise InputError(f"{program} has no part {part!r}: use --part {' or '.join(there)}")
-    return wanted
 
 
 def _manifest(task: Task, program: Any, optimizer: str, parts: tuple[str, ...], start: str) -> Manifest:

@@ -5,12 +5,15 @@ A system is an `Agent` of `prefine_dspy.agents.protocol`, which `eval.envs.play`
 
 from __future__ import annotations
 
-from typing import Protocol
+import inspect
+from typing import Any, Protocol
 
 import dspy
 
 from prefine_dspy.agents import Act, Briefing
 from prefine_dspy.agents.step_agent import StepAgent
+from programs.nlsi_options import flag
+from programs.program_options import options_of
 
 
 class EpisodeSystem(Protocol):
@@ -28,16 +31,19 @@ class EpisodeSystem(Protocol):
 
 
 class AgentSystem:
-    """A system that is one agent of the library.
-
-    Args:
-        agent: the agent, with its options.
-    """
+    """A system that is one agent of the library; its options are the agent's."""
 
     name: str
+    agent: type[StepAgent]
+    __signature__: inspect.Signature
 
-    def __init__(self, agent: StepAgent) -> None:
-        self.program: dspy.Module = agent
+    def __init_subclass__(cls) -> None:
+        cls.__signature__ = options_of(cls.agent)  # what `load_system` takes for the system's options
+
+    def __init__(self, **options: Any) -> None:
+        switches = {name for name, one in options_of(self.agent).parameters.items() if isinstance(one.default, bool)}
+        plain = {name: flag(name, value) if name in switches else value for name, value in options.items()}
+        self.program: dspy.Module = self.agent(**plain)
 
     def begin(self, briefing: Briefing) -> Act:
         """A new episode."""

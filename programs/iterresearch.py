@@ -7,13 +7,7 @@ from programs.episode_system import AgentSystem
 
 
 class IterResearchSystem(AgentSystem):
-    """`IterResearch` as the runner drives it.
-
-    Args:
-        longest: see `IterResearch`.
-    """
+    """`IterResearch` as the runner drives it."""
 
     name = "iterresearch"
-
-    def __init__(self, longest: int = 400) -> None:
-        super().__init__(IterResearch(longest))
+    agent = IterResearch

@@ -6,8 +6,8 @@ from typing import Any
 
 import dspy
 
+from prefine_dspy import lm as lms
 from prefine_dspy.errors import InputError
-from prefine_dspy.lm import resolve
 
 
 def flag(name: str, value: Any) -> bool:
@@ -34,6 +34,6 @@ def lm_of(name: Any) -> dspy.LM | None:
     if not isinstance(name, str):
         raise InputError(f"tagger_lm must be the name of an LM, e.g. openai/gpt-5-mini, not {name!r}")
     try:
-        return resolve(name)
+        return lms.resolve(name)
     except ValueError as error:
         raise InputError(f"the LM {name} cannot be used: {' '.join(str(error).split())}") from None

@@ -10,6 +10,4 @@ class ReActSystem(AgentSystem):
     """`ReAct` as the runner drives it."""
 
     name = "react"
-
-    def __init__(self) -> None:
-        super().__init__(ReAct())
+    agent = ReAct

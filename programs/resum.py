@@ -7,13 +7,7 @@ from programs.episode_system import AgentSystem
 
 
 class ReSumSystem(AgentSystem):
-    """`ReSum` as the runner drives it.
-
-    Args:
-        budget, longest: see `ReSum`.
-    """
+    """`ReSum` as the runner drives it."""
 
     name = "resum"
-
-    def __init__(self, budget: int = 1500, longest: int = 500) -> None:
-        super().__init__(ReSum(budget, longest))
+    agent = ReSum

@@ -10,6 +10,4 @@ class StateActSystem(AgentSystem):
     """`StateAct` as the runner drives it."""
 
     name = "stateact"
-
-    def __init__(self) -> None:
-        super().__init__(StateAct())
+    agent = StateAct

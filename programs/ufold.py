@@ -7,13 +7,7 @@ from programs.episode_system import AgentSystem
 
 
 class UFoldSystem(AgentSystem):
-    """`UFold` as the runner drives it.
-
-    Args:
-        longest_summary, longest_log: see `UFold`.
-    """
+    """`UFold` as the runner drives it."""
 
     name = "ufold"
-
-    def __init__(self, longest_summary: int = 400, longest_log: int = 500) -> None:
-        super().__init__(UFold(longest_summary, longest_log))
+    agent = UFold

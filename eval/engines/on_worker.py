@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from eval.preparation import Asked, prepare
 from eval.run_config import RunConfig, differences
 from eval.tasks.task import Task
 from prefine_dspy.errors import InputError
@@ -15,7 +16,7 @@ def task_on_worker(asked: dict[str, Any], config: RunConfig, folder: str) -> Tas
     """Load what the driver loaded; nothing but names travels.
 
     Args:
-        asked: the fields of `eval.run.Asked`.
+        asked: the fields of `eval.preparation.Asked`.
         config: what they are on the driver's machine.
         folder: the driver's working directory, from which relative paths count; where there is none like it, this
             process's own.
@@ -23,8 +24,6 @@ def task_on_worker(asked: dict[str, Any], config: RunConfig, folder: str) -> Tas
     Raises:
         InputError: something is missing here, or is not what it is there (other data, another library version).
     """
-    from eval.run import Asked, prepare
-
     if Path(folder).is_dir():
         os.chdir(folder)
     # memories of another run are among the lines that come with the work

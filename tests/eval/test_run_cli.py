@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from eval import run as cli
 from eval.journal import Journal, read_lines
+from eval.options import parse_options, parse_program
 from eval.progress import PhaseProgress
 from eval.report import app as report
 from eval.tasks import mpt
@@ -31,7 +32,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     for name, kind in {"chain": "ChainSystem", "direct": "DirectSystem"}.items():
         monkeypatch.setitem(SYSTEMS, name, Entry("mpt", f"scripted_run:{kind}"))
     monkeypatch.setattr(mpt, "load_benchmark", lambda name, schema: tiny_benchmark())
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
     return engine
 
 
@@ -154,7 +155,7 @@ def test_an_lm_that_dspy_refuses_is_one_line(
     def refuse(name: str) -> None:
         raise ValueError("model 'x/' has a provider prefix but no model id after it")
 
-    monkeypatch.setattr(cli.lms, "resolve", refuse)
+    monkeypatch.setattr("prefine_dspy.lm.resolve", refuse)
     result = invoke(tmp_path / "run")
     assert result.exit_code == 2 and result.stderr.startswith("error: the LM one cannot be used")
 
@@ -167,16 +168,16 @@ def test_two_lms_that_would_share_answers_are_refused(
         lm.kwargs["api_base"] = f"http://{name}"
         return lm
 
-    monkeypatch.setattr(cli.lms, "resolve", resolve)
+    monkeypatch.setattr("prefine_dspy.lm.resolve", resolve)
     result = invoke(tmp_path / "run", "--memory-lm", "two")
     assert result.exit_code == 2 and "different addresses" in result.stderr
 
 
 def test_options_are_json_where_they_can_be() -> None:
     pairs = ["K=3", "record=full", "x=true", 'y="3"', "z=a=b"]
-    assert cli.parse_options(pairs) == {"K": 3, "record": "full", "x": True, "y": "3", "z": "a=b"}
-    assert cli.parse_program("prefine:record=full,K=3") == ("prefine", {"record": "full", "K": 3})
-    assert cli.parse_program("prefine") == ("prefine", {})
+    assert parse_options(pairs) == {"K": 3, "record": "full", "x": True, "y": "3", "z": "a=b"}
+    assert parse_program("prefine:record=full,K=3") == ("prefine", {"record": "full", "K": 3})
+    assert parse_program("prefine") == ("prefine", {})
 
 
 def test_progress_says_rate_and_time_left_of_this_process() -> None:

@@ -32,7 +32,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
     for name, kind in {**SCRIPTED, "chatty": "ChattySystem"}.items():
         monkeypatch.setitem(SYSTEMS, name, Entry("episodes", f"scripted_episodes:{kind}"))
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
     return engine
 
 

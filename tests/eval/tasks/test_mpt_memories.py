@@ -25,7 +25,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     for name, kind in {"chain": "ChainSystem", "direct": "DirectSystem"}.items():
         monkeypatch.setitem(SYSTEMS, name, Entry("mpt", f"scripted_run:{kind}"))
     monkeypatch.setattr(mpt, "load_benchmark", benchmark)
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
     return engine
 
 
@@ -114,7 +114,7 @@ def test_a_process_killed_while_it_takes_them_over(tmp_path: Path, engine: Scrip
 def test_what_does_not_fit_is_refused_and_named(
     tmp_path: Path, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], difference: str
 ) -> None:
-    monkeypatch.setattr(cli, "kind_of", lambda data: "mpt")
+    monkeypatch.setattr("eval.preparation.kind_of", lambda data: "mpt")
     assert invoke(tmp_path / "first").exit_code == 0
     result = invoke(tmp_path / "second", *words, "--memories", str(tmp_path / "first"))
     assert result.exit_code == 2

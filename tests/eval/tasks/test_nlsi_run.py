@@ -30,7 +30,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
     engine = ScriptedEngine()
     for name, kind in SCRIPTED.items():
         monkeypatch.setitem(SYSTEMS, name, Entry("nlsi", f"scripted_nlsi:{kind}"))
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: scripted_lm(engine, f"scripted/{name}"))
     return engine
 
 
@@ -277,7 +277,7 @@ def test_the_real_programs_run_on_the_shipped_data(tmp_path: Path, monkeypatch: 
         return {name: value for name, value in given.items() if name in fields}
 
     script = Script(answer, logprobs=True)
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: lm_of(script).copy(cache=True))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: lm_of(script).copy(cache=True))
     names = systems_for("nlsi")
     words = [part for name in names for part in ("--program", name)]
     result = CliRunner().invoke(
@@ -293,7 +293,7 @@ def test_the_real_programs_run_on_the_shipped_data(tmp_path: Path, monkeypatch: 
 
 
 def test_other_tags_in_a_file_of_the_same_name_are_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli.lms, "resolve", lambda name: scripted_lm(ScriptedEngine(), f"scripted/{name}"))
+    monkeypatch.setattr("prefine_dspy.lm.resolve", lambda name: scripted_lm(ScriptedEngine(), f"scripted/{name}"))
     data, tags, out = nlsi_folder(tmp_path / "data", 1), tmp_path / "tags.csv", tmp_path / "run"
     sentence = "If I ask for Music, play Jazz. (0)"
     arguments = ["--program", f"ext_tag:tags={tags}", "--lm", "one", "--data", str(data), "--out", str(out)]
