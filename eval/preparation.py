@@ -66,7 +66,7 @@ def prepare(asked: Asked) -> tuple[Task, RunConfig]:
     if asked.memories is None:
         return made, config
     if not isinstance(made, MPTTask):
-        raise InputError(f"--memories is for MPT, and --data {asked.data} is {KINDS[task].title}'s: leave it out")
+        raise InputError(f"--memories is for MPT, and --data {asked.data} is for {KINDS[task].title}: leave it out")
     return made, made.reuse(Path(asked.memories), config, asked.data)
 
 
@@ -81,7 +81,7 @@ def _settings(asked: Asked, task: str) -> dict[str, Any]:
         wrong = sorted(name for name in kind.options - here.options if getattr(asked, name) is not None)
         if wrong:
             raise InputError(
-                f"--{wrong[0].replace('_', '-')} is for {kind.title}, and --data {asked.data} is {here.title}'s: "
+                f"--{wrong[0].replace('_', '-')} is for {kind.title}, and --data {asked.data} is for {here.title}: "
                 f"leave it out, or give --data {kind.own_data}"
             )
     if asked.split is not None and asked.split not in here.splits:

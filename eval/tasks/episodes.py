@@ -141,7 +141,11 @@ class Environments:
             environment = self._free.pop() if self._free else None
         if environment is None:
             environment = load_environment(self.name, self.user_lm, self.judge_lm)
-        yield environment
+        try:
+            yield environment
+        except BaseException:
+            environment.close()
+            raise
         with self._guard:
             self._free.append(environment)
 

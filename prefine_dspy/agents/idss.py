@@ -64,7 +64,8 @@ class IDSS(StepAgent):
     Args:
         facts, state, constraints: False takes out a layer (the ablations of IDSS section 4.3). Without the state there
             are no constraints either.
-        preferences: derivable variables may be filled from the user's memory, and its text is shown.
+        preferences: derivable variables may be filled from the user's memory, and its text is shown. They are filled
+            when the LM has named them: what it names and asks for in one step is asked all the same.
         budget: tokens of facts and state in a prompt; facts give way by being named instead of shown.
         keep_last: so many of the last tool returns stay in the history as they came.
         form: how facts are written; a key of `prefine_dspy.situation.RENDERERS`.

@@ -207,7 +207,7 @@ def test_steps_can_be_limited(tmp_path: Path, engine: ScriptedEngine) -> None:
     [
         (["--split", "validation"], "builtin", "episodes has no split 'validation': give --split train or dev or test"),
         (["--split", "test"], "userbench:22", "userbench:22 has no splits"),
-        (["--query", "cg"], "builtin", "--query is for MPT, and --data builtin is episodes's"),
+        (["--query", "cg"], "builtin", "--query is for MPT, and --data builtin is for episodes"),
         ([], "builtin:nothing", "no split or group 'nothing'"),
         (["--program", "prefine"], "builtin", "prefine answers MPT, not episodes"),
     ],
