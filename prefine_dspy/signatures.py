@@ -67,7 +67,8 @@ class Interpret(dspy.Signature):
 
     Take from the conversation what the user said, and from the standing instructions what they add: an instruction may
     give a value, a value that holds if another one does, a second preference (one more call), or another API to call
-    as well. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
+    as well. The conversation wins over an instruction. Copy values word for word; leave out what nobody said.
+    "?" stands only for what the user asks to be told; an argument without a value is left out."""
 
     standing: str = dspy.InputField(desc="standing instructions of this user")
     query: str = dspy.InputField(desc="the conversation with the user")
@@ -79,7 +80,8 @@ class InterpretTagged(dspy.Signature):
 
     In the standing instructions <a:API> ... </a> marks what concerns an API and <sl:ARGUMENT> ... </sl> a value of an
     argument. Take from the conversation what the user said, and from the instructions what they add. The conversation
-    wins over an instruction. Copy values word for word; leave out what nobody said."""
+    wins over an instruction. Copy values word for word; leave out what nobody said.
+    "?" stands only for what the user asks to be told; an argument without a value is left out."""
 
     tagged: str = dspy.InputField(desc="standing instructions of this user, tagged")
     query: str = dspy.InputField(desc="the conversation with the user")
@@ -91,7 +93,8 @@ class TagAndInterpret(dspy.Signature):
 
     First write every instruction again with <a:API> ... </a> around what concerns an API and <sl:ARGUMENT> ... </sl>
     around a value of an argument. Then take from the conversation what the user said, and from the instructions what
-    they add. The conversation wins over an instruction. Copy values word for word; leave out what nobody said."""
+    they add. The conversation wins over an instruction. Copy values word for word; leave out what nobody said.
+    "?" stands only for what the user asks to be told; an argument without a value is left out."""
 
     standing: str = dspy.InputField(desc="standing instructions of this user")
     query: str = dspy.InputField(desc="the conversation with the user")
