@@ -16,6 +16,7 @@ from prefine_dspy.types import Query, ToolCall, value_text
 
 ASKED = "?"
 """The marker of an argument whose value the user asks for."""
+_LINKING = frozenset("a an and at by for from has have in is of on or the to with".split())
 
 
 def link(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> list[ToolCall]:
@@ -35,8 +36,9 @@ def link(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> list[Tool
 def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Query) -> tuple[list[ToolCall], int]:
     """Drop "?" where the user asks for no such thing: a small LM writes it for every argument that it cannot fill.
 
-    An argument counts as asked for when a word of its name occurs in what the user says, or when the user answers an
-    offer of the assistant's with a question.
+    An argument counts as asked for when a telling word of its name occurs in what the user says, or when the user
+    answers an offer of the assistant's with a question. Not telling are "of" in number_of_rooms and what the function
+    itself is about: who looks for events does not ask for an event_name.
 
     Returns:
         The calls, and how many arguments were dropped.
@@ -53,11 +55,17 @@ def without_idle_questions(calls: Sequence[ToolCall], tools: Catalogue, query: Q
             if value == ASKED
             and ASKED in (getattr(tool and tool.parameter(name), "markers", None) or ())
             and not follow_up
-            and not any(stem(part) in words for part in name.split("_"))
+            and not any(stem(part) in words for part in _telling(name, call.name))
         }
         dropped += len(idle)
         kept.append(ToolCall(name=call.name, arguments={k: v for k, v in call.arguments.items() if k not in idle}))
     return kept, dropped
+
+
+def _telling(argument: str, function: str) -> list[str]:
+    about = {stem(word) for word in re.findall(r"[A-Z]?[a-z]+", function)}
+    parts = [part for part in argument.split("_") if part not in _LINKING]
+    return [part for part in parts if stem(part) not in about] or parts
 
 
 def is_said(value: str, text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -11,6 +12,7 @@ from prefine_dspy.tools import Catalogue, Tool
 
 Fact = dict[str, list[str]]
 """One instruction about one function: values by argument."""
+_ALTERNATIVE = re.compile(r"\b(?:or|and|nor)\b|[,;/&]")
 
 
 def facts_by_function(
@@ -43,11 +45,18 @@ def facts_by_function(
 
 
 def _pieces(tagged: Tagged) -> dict[str, dict[str, list[str]]]:
-    """The tagged words by function and argument."""
+    """The tagged words by function and argument; two in one sentence are alternatives if it says so, or the later one
+    is meant ("my usual barber, who gives me a fade")."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    ends: dict[tuple[str, str], int] = {}
     for action in tagged.actions:
         for slot in action.slots:
-            found[action.name][slot.name].append(tagged.text[slot.start : slot.end])
+            words = found[action.name][slot.name]
+            key = (action.name, slot.name)
+            if words and not _ALTERNATIVE.search(tagged.text[ends[key] : slot.start]):
+                words.pop()
+            words.append(tagged.text[slot.start : slot.end])
+            ends[key] = slot.end
     return found
 
 

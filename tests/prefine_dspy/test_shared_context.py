@@ -1,5 +1,6 @@
 """Calls of one request: a concert and a restaurant after it, two kinds of food in one town."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ TOOLS = Catalogue(
         Tool(
             name="GetConcerts", parameters=(parameter("artist"), parameter("city", "place"), parameter("day", "date"))
         ),
+        Tool(name="GetRooms", parameters=tuple(map(parameter, ("number_of_rooms", "room_name", "good_for_kids")))),
         Tool(
             name="GetFood",
             parameters=(
@@ -92,6 +94,18 @@ def test_a_question_that_nobody_asked_is_dropped():
 
 def test_a_question_by_the_arguments_name_is_kept():
     assert questions(ToolCall.of("GetFood", phone_number="?"), "What is their number?") == ({"phone_number": "?"}, 0)
+
+
+@pytest.mark.parametrize(
+    ("argument", "text"),
+    [("number_of_rooms", "The sea is what I think of"), ("room_name", "Any room"), ("good_for_kids", "I look for one")],
+)
+def test_a_word_that_tells_nothing_asks_for_nothing(argument, text):
+    assert questions(ToolCall.of("GetRooms", **{argument: "?"}), text) == ({}, 1)
+
+
+def test_what_asks_for_the_rest_of_a_name_is_kept():
+    assert questions(ToolCall.of("GetRooms", number_of_rooms="?"), "Their number?") == ({"number_of_rooms": "?"}, 0)
 
 
 def test_a_question_about_an_offer_is_kept():

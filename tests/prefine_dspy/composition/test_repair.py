@@ -41,6 +41,7 @@ TOOLS = Catalogue(
     ]
 )
 FOOD = [ToolCall.of("GetFood")]
+FOOD_IN_GHENT = ToolCall.of("GetFood", town="Ghent")
 THAI = "<a:GET_FOOD>I like <sl:CUISINE>Thai</sl> food</a>"
 
 
@@ -182,9 +183,52 @@ CALLS = st.lists(
 @given(TAGS, CALLS, st.text(max_size=20))
 def test_any_repair_only_adds(tags, calls, said):
     found = repaired(*tags, calls=calls, said=said)
-    assert len(found) >= len(calls)
     for call in calls:
         assert any(call.name == one.name and call.arguments.items() <= one.arguments.items() for one in found)
+
+
+BOTH = "Look into <a:GET_FOOD>food</a> and <a:GET_ROOMS>rooms</a>"
+
+
+def test_a_function_named_beside_a_called_one_is_called():
+    found = repaired(BOTH, "<a:GET_ROOMS>rooms with <sl:STAR_RATING>4</sl> stars</a>", calls=[FOOD_IN_GHENT])
+    assert found == [FOOD_IN_GHENT, ToolCall.of("GetRooms", star_rating="4", city="Ghent")]
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<a:GET_FOOD>Look into food and <a:GET_ROOMS>rooms</a></a>",  # one inside the other is a tagger's doubt
+        "For <a:GET_FOOD><sl:CUISINE>Thai</sl></a> or <a:GET_ROOMS>rooms</a>",
+        "<a:GET_ROOMS>rooms</a> and <a:GET_FILMS>films</a>",
+    ],
+)
+def test_a_function_named_in_another_way_is_not_called(tag):
+    assert {one.name for one in repaired(tag, calls=[FOOD_IN_GHENT])} == {"GetFood"}
+
+
+def test_a_value_answers_what_a_call_asks():
+    asking = [ToolCall.of("GetFood", cuisine="?", town="?")]
+    assert repaired(THAI, calls=asking) == [ToolCall.of("GetFood", cuisine="Thai", town="?")]
+
+
+def test_halves_that_become_one_call_are_one():
+    halves = [ToolCall.of("GetFood", cuisine="Thai"), ToolCall.of("GetFood", place_name="Baan")]
+    condition = "<a:GET_FOOD>For <sl:CUISINE>Thai</sl> go to <sl:PLACE_NAME>Baan</sl></a>"
+    assert repaired(condition, calls=halves) == [ToolCall.of("GetFood", cuisine="Thai", place_name="Baan")]
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("my usual <sl:CUISINE>kitchen</sl> which is <sl:CUISINE>Thai</sl>", ["Thai"]),
+        ("<sl:CUISINE>Greek</sl> or <sl:CUISINE>Thai</sl>", ["Greek", "Thai"]),
+        ("<sl:CUISINE>Greek</sl>, <sl:CUISINE>Thai</sl>", ["Greek", "Thai"]),
+    ],
+)
+def test_two_values_in_a_sentence_are_alternatives_if_it_says_so(words, values):
+    found = repaired(f"<a:GET_FOOD>I like {words}</a>")
+    assert [one.arguments["cuisine"] for one in found] == values
 
 
 INSTRUCTION = StandingInstruction(id="0", text="I like Thai food")
