@@ -52,6 +52,7 @@ class ExtTag(dspy.Module):
         table: tags in angle form by instruction, e.g. gold ones or a stronger LM's; they are looked up first, and the
             tagger is asked for what is not there.
         linked, nearest, fixed: see `Interpreter`.
+        tag_nearest, tag_fixed: `nearest` and `fixed` of the tagger.
     """
 
     def __init__(
@@ -61,9 +62,11 @@ class ExtTag(dspy.Module):
         linked: bool = True,
         nearest: int = 0,
         fixed: int = 0,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
         super().__init__()
-        self.tagger = Tagger()
+        self.tagger = Tagger(nearest=tag_nearest, fixed=tag_fixed)
         self.interpreter = TaggedInterpreter(linked, nearest, fixed)
         self._lm = lm
         self._table = table or {}
@@ -122,7 +125,7 @@ class Taps(Gated):
 
     Args:
         estimator, threshold, linked, nearest, fixed: see `Gated`.
-        lm, table: see `ExtTag`.
+        lm, table, tag_nearest, tag_fixed: see `ExtTag`.
     """
 
     def __init__(
@@ -134,9 +137,11 @@ class Taps(Gated):
         linked: bool = True,
         nearest: int = 0,
         fixed: int = 0,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
         super().__init__(estimator, threshold, linked, nearest, fixed)
-        self.ext_tag = ExtTag(lm, table, linked, nearest, fixed)
+        self.ext_tag = ExtTag(lm, table, linked, nearest, fixed, tag_nearest, tag_fixed)
 
     def forward(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """See `ExtTag.forward`; `uncertainty` is that of the first answer and `first_calls` are its calls. Without

@@ -19,6 +19,7 @@ class ExtTagSystem:
         tags: a CSV file (`org,aug`) with the tags of instructions: gold ones, or those of a stronger LM (TAPS's
             Ext-Tag-opt). The tagger is asked for instructions that it lacks.
         linked, nearest, fixed: see `InterpretSystem`.
+        tag_nearest, tag_fixed: the same of the tagger.
     """
 
     name = "ext_tag"
@@ -30,8 +31,11 @@ class ExtTagSystem:
         linked: bool = True,
         nearest: int = 0,
         fixed: int = 0,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
-        self.program = ExtTag(lm_of(tagger_lm), table_of(tags), flag("linked", linked), nearest, fixed)
+        table, link = table_of(tags), flag("linked", linked)
+        self.program = ExtTag(lm_of(tagger_lm), table, link, nearest, fixed, tag_nearest, tag_fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, from the tagged instructions."""

@@ -16,7 +16,7 @@ class TagAndRepairSystem:
     """`TagAndRepair` as the runner drives it.
 
     Args:
-        estimator, threshold, tagger_lm, tags: see `TapsSystem`.
+        estimator, threshold, tagger_lm, tags, tag_nearest, tag_fixed: see `TapsSystem`.
     """
 
     name = "tag_and_repair"
@@ -27,8 +27,11 @@ class TagAndRepairSystem:
         threshold: float = 0.0,
         tagger_lm: str | None = None,
         tags: str | None = None,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
-        self.program = TagAndRepair(estimator, threshold, lm_of(tagger_lm), table_of(tags))
+        table = table_of(tags)
+        self.program = TagAndRepair(estimator, threshold, lm_of(tagger_lm), table, tag_nearest, tag_fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, repaired where that seemed worth the tagger's calls."""

@@ -11,9 +11,10 @@ class TaggerSystem:
 
     Args:
         form: what the LM writes; see `Tagger`.
+        nearest, fixed: see `prefine_dspy.nearest.Nearest`.
     """
 
     name = "tagger"
 
-    def __init__(self, form: AnswerForm = "values") -> None:
-        self.program = Tagger(form)
+    def __init__(self, form: AnswerForm = "values", nearest: int = 0, fixed: int = 0) -> None:
+        self.program = Tagger(form, nearest, fixed)

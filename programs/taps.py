@@ -17,7 +17,7 @@ class TapsSystem:
 
     Args:
         estimator, threshold: see `prefine_dspy.gate.Gate`; a compiled program brings its own.
-        tagger_lm, tags, linked, nearest, fixed: see `ExtTagSystem`.
+        tagger_lm, tags, linked, nearest, fixed, tag_nearest, tag_fixed: see `ExtTagSystem`.
     """
 
     name = "taps"
@@ -31,9 +31,11 @@ class TapsSystem:
         linked: bool = True,
         nearest: int = 0,
         fixed: int = 0,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
-        table, link = table_of(tags), flag("linked", linked)
-        self.program = Taps(estimator, threshold, lm_of(tagger_lm), table, link, nearest, fixed)
+        table, link, lm = table_of(tags), flag("linked", linked), lm_of(tagger_lm)
+        self.program = Taps(estimator, threshold, lm, table, link, nearest, fixed, tag_nearest, tag_fixed)
 
     def answer(self, request: InstructedQuery, tools: Catalogue) -> dspy.Prediction:
         """The calls, with tags where they were worth it."""

@@ -113,6 +113,9 @@ def begin_nlsi(
     if loaded is not None and not alone:
         _check_start(str(start), loaded.manifest, task.program)
         task.options = dict(loaded.manifest.program.options)
+    if loaded is not None and alone:  # which of its demonstrations a tagger shows goes with them
+        given = loaded.manifest.program.options
+        task.options = {f"tag_{name}": given[name] for name in ("nearest", "fixed") if given.get(name)}
     task.options |= {key: value for key, value in options.items() if key in known}
     tags = options.get("tags")
     run = {"lm": task.tagger_lm, "table": table_of(tags)}

@@ -19,7 +19,7 @@ class TagAndRepair(Gated):
 
     Args:
         estimator, threshold: see `taps.Gated`; threshold 0 always tags.
-        lm, table: see `taps.ExtTag`.
+        lm, table, tag_nearest, tag_fixed: see `taps.ExtTag`.
     """
 
     def __init__(
@@ -28,9 +28,11 @@ class TagAndRepair(Gated):
         threshold: float = 0.0,
         lm: dspy.BaseLM | None = None,
         table: Mapping[str, str] | None = None,
+        tag_nearest: int = 0,
+        tag_fixed: int = 0,
     ) -> None:
         super().__init__(estimator, threshold)
-        self.tagger = Tagger()
+        self.tagger = Tagger(nearest=tag_nearest, fixed=tag_fixed)
         self._lm = lm
         self._table = table or {}
 

@@ -11,6 +11,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from prefine_dspy.adapter import CompactAdapter
 from prefine_dspy.errors import InputError
+from prefine_dspy.nearest import Nearest
 from prefine_dspy.parsing_values import clean_text
 from prefine_dspy.signatures import TagInstruction
 from prefine_dspy.tagging.answers import read_wanted
@@ -40,6 +41,7 @@ class Tagger(dspy.Module):
         form: what the LM writes. "values", functions with the words that are values of their arguments, which are
             then looked for in the sentence: short, and no word can change. "inline", the tagged sentence as in the
             paper, which is moved onto the original or refused (`fitting`).
+        nearest, fixed: which demonstrations are shown; see `nearest.Nearest`.
 
     Example:
         tagger = Tagger()
@@ -47,11 +49,12 @@ class Tagger(dspy.Module):
             tagger(instruction="Find a dentist in New Haven.", tools=catalogue).text
     """
 
-    def __init__(self, form: AnswerForm = "values") -> None:
+    def __init__(self, form: AnswerForm = "values", nearest: int = 0, fixed: int = 0) -> None:
         super().__init__()
         if form not in ("values", "inline"):
             raise InputError(f"form must be values or inline, not {form!r}")
         self.form = form
+        self.nearest = Nearest(nearest, fixed)
         self.tag = dspy.Predict(TagInstruction)
 
     def forward(self, instruction: str, tools: Catalogue) -> dspy.Prediction:
@@ -86,7 +89,8 @@ class Tagger(dspy.Module):
             signature = base.with_updated_fields("tags", type_=str, desc=_INLINE)
         else:
             signature = base.with_updated_fields("tags", type_=tags_type(tools, instruction))
-        return {"signature": signature, "instruction": instruction}
+        demos = self.nearest.demonstrations(self.tag, {"instruction": instruction})
+        return {"signature": signature, "demos": demos, "instruction": instruction}
 
     def _prediction(self, answer: Any, instruction: str, tools: Catalogue, logprobs: Any) -> dspy.Prediction:
         read = _from_inline if self.form == "inline" else _from_values

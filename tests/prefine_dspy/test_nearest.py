@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import dspy
@@ -9,12 +10,14 @@ import pytest
 from scripted_lm import Script, lm_of
 from tag_world import TOOLS
 
+from prefine_dspy.composition import TagAndRepair
 from prefine_dspy.errors import InputError, MissingExtra
 from prefine_dspy.interpreter import Interpreter, TaggedInterpreter, TaggingInterpreter
 from prefine_dspy.nearest import Nearest
 from prefine_dspy.signatures import Interpret
 from prefine_dspy.standing import InstructedQuery, StandingInstruction
-from prefine_dspy.taps import Taps
+from prefine_dspy.tagging import Tagger
+from prefine_dspy.taps import ExtTag, Taps
 from prefine_dspy.types import Query
 
 pytest.importorskip("bm25s")
@@ -101,6 +104,23 @@ def test_every_interpreter_has_it():
     taps = Taps(nearest=3, fixed=1)
     assert taps.default.interpreter.nearest == taps.ext_tag.interpreter.nearest == Nearest(3, 1)
     assert taps.deepcopy().default.interpreter.nearest == Nearest(3, 1)
+    assert taps.ext_tag.tagger.nearest == Nearest()
+    for own in (Taps(tag_nearest=3, tag_fixed=1).ext_tag, ExtTag(tag_nearest=3, tag_fixed=1)):
+        assert own.deepcopy().tagger.nearest == Nearest(3, 1) and own.interpreter.nearest == Nearest()
+    assert TagAndRepair(tag_nearest=3, tag_fixed=1).tagger.nearest == Nearest(3, 1)
+
+
+def test_a_tagger_shows_the_instructions_that_are_worded_alike():
+    tagger = Tagger(nearest=1)
+    tagger.tag.demos = [
+        dspy.Example(instruction=f"I like {what} best", tags=[]) for what in ("trains", "films", "rice")
+    ]
+    script = Script(lambda _: {"tags": []})
+    with dspy.context(lm=lm_of(script)):
+        tagger(instruction="Old films are good", tools=TOOLS)
+        asyncio.run(tagger.acall(instruction="Old trains are good", tools=TOOLS))
+    shown = [request.messages[0].text for request in script.requests]
+    assert shown == ["instruction: I like films best", "instruction: I like trains best"]
 
 
 @pytest.mark.parametrize(

@@ -323,5 +323,9 @@ def test_chosen_demonstrations_are_options_of_the_program(tmp_path, knowing):
     few = ["--demos", "8", "--dev-instances", "0", "--test-instances", "0"]
     compile_(tmp_path, "interpret:nearest=2,fixed=3", *few)
     assert written(tmp_path, "manifest.json")["program"]["options"] == {"nearest": 2, "fixed": 3}
+    compile_(tmp_path / "t", "tagger:nearest=2,fixed=1", *few)
+    compile_(tmp_path / "e", "ext_tag", "--part", "interpreter", "--start", str(tmp_path / "t" / "out"), *few)
+    assert written(tmp_path / "e", "manifest.json")["program"]["options"] == {"tag_nearest": 2, "tag_fixed": 1}
+    assert load_program(tmp_path / "e" / "out").program.tagger.nearest.k == 2
     assert load_program(tmp_path / "out").program.interpreter.nearest.k == 2
     assert load_system(str(tmp_path / "out"), nearest=1).program.interpreter.nearest.k == 1
